@@ -1,0 +1,137 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Cases: small scripts that each show one bug, with the signatures by which the bug is known."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from headwater.core.errors import BadInput
+from headwater.core.toml_text import Table, parse
+from headwater.core.verdicts import Signature
+
+# The block's form is that of PEP 723, with "case" as its type.
+_BLOCK = re.compile(r"(?m)^# /// case$\s(?P<content>(^#(| .*)$\s)+)^# ///$")
+_ID = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
+SEVERITIES = ("crash", "wrong-result", "slow", "unclear")
+
+
+@dataclass(frozen=True)
+class Case:
+    """One case.
+
+    `file` is its file name; `time_limit` in seconds; `files` maps the name of every file that travels into a
+    probe (the case, its helper, other files beside it that it imports) to its content.
+    """
+
+    id: str
+    title: str
+    file: str
+    references: tuple[str, ...]
+    severity: str
+    signatures: tuple[Signature, ...]
+    time_limit: int
+    network: bool
+    user_sees: str
+    meanwhile: str
+    files: Mapping[str, bytes]
+
+
+def metadata_block(source: str) -> str | None:
+    """The TOML text of a case's metadata block, or None where there is none."""
+    match = _BLOCK.search(source)
+    if match is None:
+        return None
+    return "\n".join(line[2:] for line in match["content"].splitlines()) + "\n"
+
+
+def read_case(file: str, source: str, siblings: Mapping[str, bytes]) -> Case:
+    """Read a case; `siblings` are the contents of the python files of its folder, by file name.
+
+    Raises:
+        BadInput: no metadata block, unknown keys, a pattern that does not compile, no `run(device)`; with the line.
+    """
+    block = metadata_block(source)
+    if block is None:
+        raise BadInput(f"{file}: no `# /// case` block; docs/cases.md shows one")
+    # Pad the block to where it stands, so that the lines in its errors are the file's own.
+    above = source[: source.index("# /// case")].count("\n") + 1
+    text = "\n" * above + block
+    table = Table(parse(text, file), text, file)
+    case_id = table.text("id")
+    if not _ID.fullmatch(case_id):
+        raise table.error("id", f"must be kebab-case, not {case_id!r}")
+    severity = table.text("severity")
+    if severity not in SEVERITIES:
+        raise table.error("severity", f"must be one of {', '.join(SEVERITIES)}, not {severity!r}")
+    signatures = tuple(
+        _read_signature(Table(s, text, file, "signature", n))
+        for n, s in enumerate(table.take("signature", list))
+    )
+    case = Case(
+        id=case_id,
+        title=table.text("title"),
+        file=file,
+        references=table.texts("references"),
+        severity=severity,
+        signatures=signatures,
+        time_limit=table.take("time_limit", int, 120),
+        network=table.take("network", bool, False),
+        user_sees=table.text("user_sees", ""),
+        meanwhile=table.text("meanwhile", ""),
+        files=traveling_files(file, source, siblings),
+    )
+    table.close()
+    _require_run(file, source)
+    return case
+
+
+def _read_signature(table: Table) -> Signature:
+    signature = Signature(table.text("type"), table.text("message"), table.text("frame", None))
+    for key, pattern in (("message", signature.message), ("frame", signature.frame)):
+        try:
+            re.compile(pattern or "")
+        except re.error as error:
+            raise table.error(key, f"is no regular expression: {error}") from error
+    table.close()
+    return signature
+
+
+def _syntax(file: str, source: str | bytes) -> ast.Module:
+    try:
+        return ast.parse(source, file)
+    except (SyntaxError, ValueError) as error:
+        raise BadInput(f"{file}: not valid Python: {error}") from error
+
+
+def _require_run(file: str, source: str) -> None:
+    for node in _syntax(file, source).body:
+        if isinstance(node, ast.FunctionDef) and node.name == "run" and len(node.args.args) == 1:
+            return
+    raise BadInput(f"{file}: a case defines `def run(device):` with one argument")
+
+
+def traveling_files(file: str, source: str, siblings: Mapping[str, bytes]) -> dict[str, bytes]:
+    """The case and every file beside it that it imports, directly or through another: what a probe's folder holds,
+    and so what a verdict's key must cover."""
+    found = {file: source.encode()}
+    waiting = [source.encode()]
+    while waiting:
+        for name in _imported_names(file, waiting.pop()):
+            sibling = f"{name}.py"
+            if sibling in siblings and sibling not in found:
+                found[sibling] = siblings[sibling]
+                waiting.append(siblings[sibling])
+    return found
+
+
+def _imported_names(file: str, source: bytes) -> set[str]:
+    names: set[str] = set()
+    for node in ast.walk(_syntax(file, source)):
+        if isinstance(node, ast.Import):
+            names.update(alias.name.partition(".")[0] for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+            names.add(node.module.partition(".")[0])
+    return names

@@ -1,0 +1,52 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the engine says while it works. The entry point decides how, and whether, to show it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Started:
+    """Something that may last longer than two seconds has begun.
+
+    `key` ties later events to it; `total` is in `unit`s, or None where the end is not known.
+    """
+
+    key: str
+    what: str
+    total: int | None = None
+    unit: str = ""
+
+
+@dataclass(frozen=True)
+class Advanced:
+    """`done` units of the work named `key` are done, in all."""
+
+    key: str
+    done: int
+
+
+@dataclass(frozen=True)
+class Finished:
+    """The work named `key` has ended; `note` says how, in a few words, and is empty when there is nothing to add."""
+
+    key: str
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class Note:
+    """A line for the reader that belongs to no longer work, e.g. the warning of a yanked release."""
+
+    text: str
+    warning: bool = False
+
+
+Event = Started | Advanced | Finished | Note
+Emit = Callable[[Event], None]
+
+
+def silent(_event: Event) -> None:
+    """Drop an event."""
