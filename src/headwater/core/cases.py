@@ -67,8 +67,7 @@ def read_case(file: str, source: str, siblings: Mapping[str, bytes]) -> Case:
     if severity not in SEVERITIES:
         raise table.error("severity", f"must be one of {', '.join(SEVERITIES)}, not {severity!r}")
     signatures = tuple(
-        _read_signature(Table(s, text, file, "signature", n))
-        for n, s in enumerate(table.take("signature", list))
+        _read_signature(Table(s, text, file, "signature", n)) for n, s in enumerate(table.take("signature", list))
     )
     case = Case(
         id=case_id,

@@ -10,6 +10,7 @@ import re
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
+from itertools import pairwise
 
 from packaging.version import Version
 
@@ -104,9 +105,7 @@ class Pins:
         for group in self.groups:
             if group.holds(version):
                 return group
-        raise EnvironmentUnavailable(
-            f"no environment group holds {version}; `headwater pins update --locks` makes one"
-        )
+        raise EnvironmentUnavailable(f"no environment group holds {version}; `headwater pins update --locks` makes one")
 
 
 def read_pins(text: str, origin: str) -> Pins:
@@ -129,11 +128,11 @@ def read_pins(text: str, origin: str) -> Pins:
     group_data, release_data = top.take("environment", list, []), top.take("release", list, [])
     top.close()
     groups = tuple(_read_group(Table(g, text, origin, "environment", n)) for n, g in enumerate(group_data))
-    for earlier, later in zip(groups, groups[1:], strict=False):
+    for earlier, later in pairwise(groups):
         if earlier.last >= later.first:
             raise BadInput(f"{origin}: the environment groups {earlier.name} and {later.name} overlap")
     releases = tuple(_read_release(Table(r, text, origin, "release", n)) for n, r in enumerate(release_data))
-    for before, after in zip(releases, releases[1:], strict=False):
+    for before, after in pairwise(releases):
         if before.version >= after.version:
             raise BadInput(f"{origin}: release {after.version} stands after {before.version}; keep them in order")
     return Pins(package, first, torch, groups, releases)

@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What is common to all commands: their options, progress, JSON, and the one error boundary."""
+
+from __future__ import annotations
+
+import traceback
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import click
+from rich.console import Console
+
+from headwater.commands.context import Context
+from headwater.core.errors import HeadwaterError
+from headwater.core.redaction import redact
+from headwater.effects.files import write_atomically
+from headwater.report.machine import document
+from headwater.report.progress import ProgressReport
+
+INTERRUPTED = 130
+BUG = 5
+
+
+@dataclass(frozen=True)
+class Output:
+    """Where results go: a table on `console`, or, with `--json`, one object on standard output."""
+
+    command: str
+    console: Console
+    errors: Console
+    as_json: bool
+    file: Path | None
+
+    def give(self, show: Callable[[Console], None], **parts: object) -> None:
+        """Show a result to people or to machines; `parts` are the keys of the JSON object."""
+        text = document(self.command, **parts)
+        if self.file is not None:
+            write_atomically(self.file, text)
+        if self.as_json:
+            click.echo(text, nl=False)
+        else:
+            show(self.console)
+
+
+def common_options(function: Callable[..., Any]) -> Callable[..., Any]:
+    """`--json`, `--output`, `--offline`, `--workspace`."""
+    options = [
+        click.option("--json", "as_json", is_flag=True, help="Write one JSON object to standard output."),
+        click.option(
+            "--output",
+            "file",
+            type=click.Path(path_type=Path, dir_okay=False),
+            help="Write the JSON object to FILE.",
+        ),
+        click.option("--offline", is_flag=True, help="Use what is cached; say what is missing."),
+        click.option(
+            "--workspace",
+            "root",
+            type=click.Path(path_type=Path, file_okay=False),
+            help="The workspace; default: the folder with upstream/transformers.toml around this one.",
+        ),
+    ]
+    for option in reversed(options):
+        function = option(function)
+    return function
+
+
+@contextmanager
+def running(
+    command: str, as_json: bool, file: Path | None, offline: bool, root: Path | None
+) -> Iterator[tuple[Context, Output]]:
+    """Run a command's body: progress on standard error, and every error turned into words and an exit status."""
+    errors = Console(stderr=True)
+    output = Output(command, Console(), errors, as_json, file)
+    try:
+        with ProgressReport(errors) as progress:
+            yield Context(root.resolve() if root else None, progress.emit, offline), output
+    except HeadwaterError as error:
+        _fail(output, error.kind, redact(str(error)), error.exit_status)
+    except KeyboardInterrupt:
+        _fail(output, "interrupted", "interrupted; every verdict up to here is stored", INTERRUPTED)
+    except click.exceptions.Exit:
+        raise
+    except Exception:  # noqa: BLE001 - the error boundary: whatever comes here is a bug of ours
+        errors.print(redact(traceback.format_exc()), markup=False, highlight=False, soft_wrap=True)
+        _fail(output, "bug", "this is a bug in Headwater; please report it with the lines above", BUG)
+
+
+def _fail(output: Output, kind: str, message: str, status: int) -> None:
+    if output.as_json or output.file:
+        text = document(output.command, error={"kind": kind, "message": message})
+        if output.file is not None:
+            write_atomically(output.file, text)
+        if output.as_json:
+            click.echo(text, nl=False)
+    output.errors.print(f"headwater: {kind}: {message}", style="red", markup=False, highlight=False, soft_wrap=True)
+    raise click.exceptions.Exit(status)

@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What every command works with: the workspace, and the effects put together over its caches."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+from headwater.core.events import Emit
+from headwater.core.results import ProbeResult, Surroundings
+from headwater.effects.envs import Environments
+from headwater.effects.index import Index
+from headwater.effects.mirror import Mirror
+from headwater.effects.probe import ProbeOptions, Prober, Subject
+from headwater.effects.subjects import Subjects
+from headwater.effects.trees import Trees
+from headwater.effects.workspace import Workspace, find_root
+
+
+@dataclass(frozen=True)
+class Context:
+    """One run of a command. `emit` takes its events; `offline` forbids the network."""
+
+    root: Path | None
+    emit: Emit
+    offline: bool = False
+
+    @cached_property
+    def workspace(self) -> Workspace:
+        """The workspace that was named, or that the current folder lies in."""
+        return Workspace(find_root(self.root or Path.cwd()))
+
+    @cached_property
+    def index(self) -> Index:
+        """The package index."""
+        return Index(self.emit, self.offline)
+
+    @cached_property
+    def mirror(self) -> Mirror:
+        """The mirror."""
+        return Mirror(self.workspace.cache, self.workspace.pins, self.index, self.emit)
+
+    @cached_property
+    def trees(self) -> Trees:
+        """The trees."""
+        return Trees(self.workspace.cache, self.mirror.git, self.workspace.pins.package, self.emit)
+
+    @cached_property
+    def environments(self) -> Environments:
+        """The environments."""
+        return Environments(self.workspace, lambda: self.index, self.emit, self.offline)
+
+    @cached_property
+    def subjects(self) -> Subjects:
+        """From names to what is probed."""
+        return Subjects(self.workspace.cache, self.workspace.pins, self.mirror, self.trees, self.emit)
+
+    def prober(self, options: ProbeOptions) -> Prober:
+        """A prober on these caches."""
+        return Prober(self.workspace.cache, self.environments, self.workspace.pins.package, options, self.emit)
+
+    def surroundings(self, subject: Subject, rows: list[ProbeResult]) -> Surroundings:
+        """Where rows came from, for the reader. Without an environment its fields say so."""
+        environment = None
+        if any(row.environment for row in rows):
+            environment = self.environments.describe(subject.pin)
+        return Surroundings(
+            package=self.workspace.pins.package,
+            revision=subject.revision,
+            torch=environment.torch if environment else self.workspace.pins.torch,
+            python=environment.python_version if environment else "none",
+            platform=environment.platform if environment else "none",
+            environment=environment.key if environment else None,
+            environment_name=environment.name if environment else None,
+            devices=tuple(dict.fromkeys(row.device for row in rows)),
+        )

@@ -1,0 +1,162 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`headwater pins`: record the releases of the index, and verify what is recorded."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from packaging.version import Version
+
+from headwater.commands.context import Context
+from headwater.core.errors import HarnessError
+from headwater.core.events import Advanced, Finished, Note, Started
+from headwater.core.pins import EnvironmentGroup, Pin, Pins, read_pins
+from headwater.core.pins_text import add_releases, set_groups, set_values
+from headwater.effects.files import write_atomically
+from headwater.effects.index import IndexRelease
+from headwater.effects.locks import Lock, LockMaker
+from headwater.effects.mirror import Mirror
+from headwater.effects.workspace import Workspace
+
+
+@dataclass(frozen=True)
+class PinsReport:
+    """What `pins update` did or `pins check` found: lines for the reader, and whether all is well."""
+
+    lines: tuple[str, ...]
+    well: bool
+
+
+def update(context: Context, *, trees: bool, locks: bool) -> PinsReport:
+    """Add the releases that are new in the index; with `trees` record tree ids, with `locks` make all locks anew.
+
+    Raises:
+        HarnessError: the index has another file under a pinned name; nothing is written then.
+    """
+    workspace = context.workspace
+    listed = {release.version: release for release in context.index.releases(workspace.pins.package)}
+    changed = [line for pin in workspace.pins.releases for line in _changed_files(pin, listed.get(pin.version))]
+    if changed:
+        raise HarnessError("the index no longer has what is pinned; nothing was written:\n" + "\n".join(changed))
+    text = workspace.pins_file.read_text(encoding="utf-8")
+    text, lines = _take_yanks(text, workspace.pins, listed)
+    new = [_pin(r) for v, r in listed.items() if v >= workspace.pins.first and v not in workspace.pins.versions]
+    text = add_releases(text, new)
+    lines += [f"added {pin.version}, uploaded {pin.uploaded:%Y-%m-%d}" for pin in new]
+    pins = read_pins(text, workspace.pins_file.name)
+    made = _make_locks(context, pins, locks)
+    if made:
+        text = set_groups(text, [*_kept_groups(pins, made), *(lock.group for lock in made)])
+        lines += [f"{lock.group.lock} serves {lock.group.first} to {lock.group.last}" for lock in made]
+    if trees:
+        text, recorded = _record_trees(context, text)
+        lines += recorded
+    read_pins(text, workspace.pins_file.name)
+    for lock in made:
+        write_atomically(workspace.upstream / lock.group.lock, lock.text)
+    write_atomically(workspace.pins_file, text)
+    if locks:
+        _remove_unused_locks(workspace, text)
+    return PinsReport(tuple(lines) or (f"nothing new: {len(pins.releases)} releases are pinned",), True)
+
+
+def _take_yanks(text: str, pins: Pins, listed: dict[Version, IndexRelease]) -> tuple[str, list[str]]:
+    values: dict[Version, dict[str, Any]] = {}
+    lines = []
+    for pin in pins.releases:
+        release = listed.get(pin.version)
+        if release is not None and release.yanked != pin.yanked:
+            values[pin.version] = {"yanked": release.yanked}
+            lines.append(f"{pin.version} is {'yanked: ' + release.yanked if release.yanked else 'no longer yanked'}")
+    return (set_values(text, values) if values else text), lines
+
+
+def _pin(release: IndexRelease) -> Pin:
+    return Pin(
+        release.version,
+        release.uploaded,
+        release.requires_python,
+        release.yanked,
+        release.wheel,
+        release.sdist,
+    )
+
+
+def _changed_files(pin: Pin, release: IndexRelease | None) -> list[str]:
+    if release is None:
+        return [f"{pin.version}: the index no longer lists it"]
+    pairs = (("wheel", pin.wheel, release.wheel), ("sdist", pin.sdist, release.sdist))
+    return [
+        f"{pin.version}: the {kind} {seen.file if seen else '(none)'} has sha256 {seen.sha256 if seen else '(none)'}, "
+        f"pinned is {pinned.file} with {pinned.sha256}"
+        for kind, pinned, seen in pairs
+        if pinned is not None and pinned != seen
+    ]
+
+
+def _make_locks(context: Context, pins: Pins, from_scratch: bool) -> list[Lock]:
+    maker = LockMaker(pins.package, pins.torch, context.index, context.workspace.cache.wheels, context.emit)
+    if from_scratch or not pins.groups:
+        return maker.from_scratch(pins.releases)
+    new = [pin for pin in pins.releases if pin.version > pins.groups[-1].last]
+    return maker.extend(pins.groups, context.workspace.lock_text, new) if new else []
+
+
+def _kept_groups(pins: Pins, made: Sequence[Lock]) -> list[EnvironmentGroup]:
+    return [group for group in pins.groups if group.last < made[0].group.first]
+
+
+def _remove_unused_locks(workspace: Workspace, text: str) -> None:
+    used = {Path(group.lock).name for group in read_pins(text, workspace.pins_file.name).groups}
+    for path in (workspace.upstream / "locks").glob("*.txt"):
+        if path.name not in used:
+            path.unlink()
+
+
+def _record_trees(context: Context, text: str) -> tuple[str, list[str]]:
+    """Import every release and write down the ids that came out. Ids that are pinned already are checked by that."""
+    pins = read_pins(text, context.workspace.pins_file.name)
+    mirror = Mirror(context.workspace.cache, pins, context.index, context.emit)
+    what = f"importing {len(pins.releases)} releases"
+    context.emit(Started(what, what, len(pins.releases), "releases"))
+    values: dict[Version, dict[str, Any]] = {}
+    for number, pin in enumerate(pins.releases, 1):
+        commit = mirror.ensure(pin)
+        if pin.tree is None or pin.mirror_commit is None:
+            values[pin.version] = {"tree": mirror.library_tree(commit), "mirror_commit": commit}
+        context.emit(Advanced(what, number))
+    context.emit(Finished(what))
+    return set_values(text, values), [f"{v}: tree {ids['tree']}" for v, ids in values.items()]
+
+
+def check(context: Context) -> PinsReport:
+    """Verify the pins against the index, the locks against what the releases require, the mirror against the pins."""
+    workspace = context.workspace
+    pins = workspace.pins
+    listed = {release.version: release for release in context.index.releases(pins.package)}
+    lines = [line for pin in pins.releases for line in _changed_files(pin, listed.get(pin.version))]
+    _text, yanks = _take_yanks(workspace.pins_file.read_text(encoding="utf-8"), pins, listed)
+    lines += [f"{line}, and the pins say otherwise" for line in yanks]
+    missing = [str(v) for v in listed if v >= pins.first and v not in pins.versions]
+    if missing:
+        lines.append(f"not pinned yet: {', '.join(missing)}; `headwater pins update` adds them")
+    maker = LockMaker(pins.package, pins.torch, context.index, workspace.cache.wheels, context.emit)
+    lines += maker.check(pins.releases, lambda pin: workspace.lock_text(pins.group_of(pin.version).lock))
+    imported = context.mirror.imported()
+    for version in imported:
+        # Raises where the ids are not those of the pins.
+        context.mirror.ensure(pins.find(version))
+    unrecorded = [str(pin.version) for pin in pins.releases if pin.tree is None]
+    if unrecorded:
+        context.emit(Note(f"no tree id is recorded yet of {', '.join(unrecorded)}: `headwater pins update --trees`"))
+    if lines:
+        return PinsReport(tuple(lines), False)
+    good = (
+        f"{len(pins.releases)} pins agree with the index {context.index.name}",
+        f"{len(pins.groups)} locks satisfy what they require",
+        f"{len(imported)} releases in the mirror have the pinned ids",
+    )
+    return PinsReport(good, True)

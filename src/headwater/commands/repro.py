@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`headwater repro`: every case, or some, on one release or folder, patched or not."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from packaging.version import Version
+
+from headwater.commands.context import Context
+from headwater.core.cases import Case
+from headwater.core.errors import BadInput
+from headwater.core.results import ProbeResult, Surroundings, parse_devices
+from headwater.core.verdicts import Verdict
+from headwater.effects.probe import ProbeOptions, Subject
+from headwater.effects.workspace import Series
+
+
+@dataclass(frozen=True)
+class ReproRequest:
+    """What to reproduce. `revision` and `tree` may both stand: then `revision` names the environment."""
+
+    revision: str | None
+    tree: Path | None
+    series: str | None
+    cases: Sequence[str]
+    cases_dir: Path | None
+    devices: Sequence[str]
+    options: ProbeOptions
+
+
+@dataclass(frozen=True)
+class ReproReport:
+    """The rows, where they were probed, how many probes ran for them, and the cases for their titles."""
+
+    rows: list[ProbeResult]
+    surroundings: Surroundings
+    ran: int
+    cases: dict[str, Case]
+
+
+def choose_cases(cases: dict[str, Case], wanted: Sequence[str]) -> list[Case]:
+    """The cases that the user named, by ids and commas, or all.
+
+    Raises:
+        BadInput: an id that no case has; the cases there are are named.
+    """
+    ids = [part.strip() for word in wanted for part in word.split(",")]
+    unknown = [case_id for case_id in ids if case_id not in cases]
+    if unknown:
+        raise BadInput(f"there is no case {unknown[0]!r}; there are: {', '.join(cases) or 'none'}")
+    if not cases:
+        raise BadInput("there are no cases in the workspace; --cases-dir names a folder with some")
+    return [cases[case_id] for case_id in dict.fromkeys(ids)] if ids else list(cases.values())
+
+
+def repro(context: Context, request: ReproRequest) -> ReproReport:
+    """Probe every chosen case on the subject and compare with the atlas.
+
+    Raises:
+        BadInput: no such release, case, device or folder.
+    """
+    cases = context.workspace.cases(request.cases_dir)
+    chosen = choose_cases(cases, request.cases)
+    devices = parse_devices(request.devices or ["cpu"])
+    series = context.workspace.series(request.series) if request.series else None
+    subject = _subject(context, request, series)
+    version = context.workspace.pins.release_of_tree(subject.tree)
+    if series is None and request.tree is None:
+        version = subject.pin.version
+    prober = context.prober(request.options)
+    rows = []
+    for device in devices:
+        for case in chosen:
+            row = prober.probe(subject, case, device)
+            rows.append(replace(row, expected=_expected(context, case, version, subject, series)))
+    return ReproReport(rows, context.surroundings(subject, rows), prober.ran, cases)
+
+
+def _subject(context: Context, request: ReproRequest, series: Series | None) -> Subject:
+    if request.revision is None and request.tree is None:
+        raise BadInput("name a release, e.g. `headwater repro 5.10.1`, or a checkout with --tree PATH")
+    pins = context.workspace.pins
+    pin = pins.find(request.revision) if request.revision else None
+    if request.tree is not None:
+        if series is not None:
+            raise BadInput("--tree and --series exclude one another: a folder is probed as it is")
+        if not request.tree.is_dir():
+            raise BadInput(f"--tree {request.tree}: no such folder")
+        return context.subjects.folder(request.tree, pin)
+    assert pin is not None
+    return context.subjects.patched(pin, series).subject if series else context.subjects.release(pin)
+
+
+def _expected(
+    context: Context, case: Case, version: Version | None, subject: Subject, series: Series | None
+) -> Verdict | None:
+    """What the atlas says; on a patched release, `good` for the cases of the patches."""
+    if series is None:
+        return context.workspace.atlas.expected(case.id, version)
+    if any(case.id in patch.cases for patch in series.patches):
+        return Verdict.GOOD
+    return context.workspace.atlas.expected(case.id, subject.pin.version)

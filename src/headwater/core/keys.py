@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Keys by value: two things with the same key behave the same, so what is known of one is known of the other."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+
+
+def digest(parts: Mapping[str, object]) -> str:
+    """The sha256 of `parts` as canonical JSON, in hexadecimal."""
+    text = json.dumps(parts, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def environment_key(lock: str, torch: str, python: str, platform: str) -> str:
+    """An environment's key: the lock's text without torch, torch's version and build, Python x.y.z, the platform.
+
+    Comments and blank lines of the lock do not count.
+    """
+    lines = [line.strip() for line in lock.splitlines()]
+    wanted = [line for line in lines if line and not line.startswith("#")]
+    return digest({"lock": wanted, "torch": torch, "python": python, "platform": platform})
+
+
+@dataclass(frozen=True)
+class Device:
+    """Where a probe runs: the name as torch takes it ("cpu", "cuda:1"), the hardware's model and its driver."""
+
+    name: str
+    model: str
+    driver: str
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What a probe may use: seconds of wall time, bytes of address space, bytes of output, processes."""
+
+    seconds: int
+    memory: int
+    output: int
+    processes: int
+
+
+def verdict_key(
+    *,
+    tree: str,
+    case_files: Mapping[str, bytes],
+    environment: str,
+    device: Device,
+    limits: Limits,
+    child: str,
+    repetition: int,
+) -> str:
+    """The key under which a verdict is stored: everything that it depends on. `child` is the child's version."""
+    files = {name: hashlib.sha256(content).hexdigest() for name, content in case_files.items()}
+    return digest(
+        {
+            "tree": tree,
+            "case": files,
+            "environment": environment,
+            "device": asdict(device),
+            "limits": asdict(limits),
+            "child": child,
+            "repetition": repetition,
+        }
+    )

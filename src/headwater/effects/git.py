@@ -1,0 +1,133 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The door to git, on GitPython's `Git().execute`.
+
+Every call names its repository; the user's configuration, hooks and GIT_* variables have no say, so that the same
+input gives the same ids on every machine.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import IO, Any
+
+os.environ.setdefault("GIT_PYTHON_REFRESH", "quiet")
+import git  # GitPython looks for git on import, and would print a traceback where there is none.
+
+from headwater.core.errors import HarnessError
+from headwater.core.redaction import redact
+
+_ISOLATION = {
+    "GIT_CONFIG_NOSYSTEM": "1",
+    "GIT_CONFIG_SYSTEM": os.devnull,
+    "GIT_CONFIG_GLOBAL": os.devnull,
+    "GIT_TERMINAL_PROMPT": "0",
+    "GIT_OPTIONAL_LOCKS": "0",
+    "GIT_NO_REPLACE_OBJECTS": "1",
+    "GIT_AUTHOR_NAME": "Headwater",
+    "GIT_AUTHOR_EMAIL": "headwater@invalid.example",
+    "GIT_AUTHOR_DATE": "2026-01-01T00:00:00+0000",
+    "GIT_COMMITTER_NAME": "Headwater",
+    "GIT_COMMITTER_EMAIL": "headwater@invalid.example",
+    "GIT_COMMITTER_DATE": "2026-01-01T00:00:00+0000",
+    "TZ": "UTC",
+}
+# Variables that point git at another repository; they are set, e.g., where Headwater runs inside a git hook.
+_LEAKING = (
+    "GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_OBJECT_DIRECTORY", "GIT_ALTERNATE_OBJECT_DIRECTORIES",
+    "GIT_COMMON_DIR", "GIT_NAMESPACE", "GIT_PREFIX", "GIT_CONFIG", "GIT_CONFIG_PARAMETERS", "GIT_CONFIG_COUNT",
+    "GIT_EXTERNAL_DIFF", "GIT_DIFF_OPTS", "GIT_ATTR_SOURCE", "GIT_LITERAL_PATHSPECS", "GIT_ICASE_PATHSPECS",
+)  # fmt: skip
+_SETTINGS = ("core.autocrlf=false", "core.quotePath=false", "gc.auto=0", "advice.detachedHead=false")
+
+
+class GitFailed(HarnessError):
+    """A git command ended with a status other than 0."""
+
+    def __init__(self, argv: Sequence[str], status: int, stdout: bytes, stderr: str) -> None:
+        self.status, self.stderr = status, redact(stderr.strip())
+        self.output = stdout.decode(errors="replace")
+        super().__init__(redact(f"git {argv[0]} ended with status {status}: {self.stderr}"))
+
+
+def shed_git_variables() -> None:
+    """Forget the GIT_* variables that would point every git call at another repository."""
+    for name in _LEAKING:
+        os.environ.pop(name, None)
+
+
+class GitDir:
+    """A repository, by its git directory (bare or not)."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def __call__(
+        self,
+        *argv: str | Path,
+        work_tree: Path | None = None,
+        index: Path | None = None,
+        stdin: IO[bytes] | None = None,
+        environ: Mapping[str, str] | None = None,
+    ) -> str:
+        """Run `git ARGV` and return its standard output without the last newline.
+
+        Raises:
+            GitFailed: with git's own words.
+        """
+        return self.raw(*argv, work_tree=work_tree, index=index, stdin=stdin, environ=environ).decode(
+            errors="surrogateescape"
+        ).removesuffix("\n")  # fmt: skip
+
+    def raw(
+        self,
+        *argv: str | Path,
+        work_tree: Path | None = None,
+        index: Path | None = None,
+        stdin: IO[bytes] | None = None,
+        environ: Mapping[str, str] | None = None,
+    ) -> bytes:
+        """Like calling the object, with the output as it came."""
+        words = [str(word) for word in argv]
+        command = [_executable(), f"--git-dir={self.path}"]
+        if work_tree is not None:
+            command.append(f"--work-tree={work_tree}")
+        for setting in _SETTINGS:
+            command += ["-c", setting]
+        variables = {**_ISOLATION, **(environ or {})}
+        if index is not None:
+            variables["GIT_INDEX_FILE"] = str(index)
+        status, out, err = _execute([*command, *words], variables, stdin)
+        if status != 0:
+            raise GitFailed(words, status, out, err)
+        return out
+
+
+def init_bare(path: Path) -> None:
+    """Make an empty bare repository, without templates (no sample hooks)."""
+    words = ["init", "--quiet", "--bare", "--template=", "--initial-branch=main", str(path)]
+    status, out, err = _execute([_executable(), *words], _ISOLATION, None)
+    if status != 0:
+        raise GitFailed(words, status, out, err)
+
+
+def _executable() -> str:
+    return git.Git.GIT_PYTHON_GIT_EXECUTABLE or "git"
+
+
+def _execute(command: list[str], variables: Mapping[str, str], stdin: IO[bytes] | None) -> tuple[int, bytes, str]:
+    door: Any = git.Git()
+    try:
+        status, out, err = door.execute(
+            command,
+            istream=stdin,
+            with_extended_output=True,
+            with_exceptions=False,
+            stdout_as_string=False,
+            strip_newline_in_stdout=False,
+            env=dict(variables),
+        )
+    except git.GitCommandNotFound as error:
+        raise HarnessError("git is not installed, or not on PATH; Headwater needs git 2.38 or later") from error
+    return int(status), bytes(out), err if isinstance(err, str) else err.decode(errors="replace")

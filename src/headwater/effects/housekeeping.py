@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the caches hold and take, and taking things out of them. Checkouts and verdicts are only removed by name."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Collection
+from dataclasses import dataclass
+from pathlib import Path
+
+from headwater.core.pins import Pins
+from headwater.effects.files import size_of
+from headwater.effects.workspace import Cache
+
+
+@dataclass(frozen=True)
+class Shelf:
+    """One kind of thing in the cache: how many, and the bytes they take."""
+
+    name: str
+    path: Path
+    count: int
+    bytes: int
+
+
+def survey(cache: Cache) -> list[Shelf]:
+    """Every shelf of the cache."""
+    shelves = [
+        ("mirror", cache.mirror),
+        ("wheels", cache.wheels),
+        ("trees", cache.trees),
+        ("environments", cache.environments),
+        ("left over", cache.incoming),
+    ]
+    found = [Shelf(name, path, _count(name, path), size_of(path)) for name, path in shelves]
+    parts = [cache.store, *cache.store.parent.glob(f"{cache.store.name}-*")]
+    return [*found, Shelf("store", cache.store, int(cache.store.exists()), sum(size_of(p) for p in parts))]
+
+
+def _count(name: str, path: Path) -> int:
+    if not path.is_dir():
+        return 0
+    return 1 if name == "mirror" else sum(1 for _ in path.iterdir())
+
+
+def prune(cache: Cache, pins: Pins, imported: Collection[str], current: Collection[Path]) -> list[str]:
+    """Remove what is not needed any more: leftovers of killed runs, wheels that the mirror holds, trees of no pinned
+    release (patched and edited ones: they are laid out again when needed), environments other than `current`.
+
+    Returns what was removed, a line each. What another process is building right now is left alone.
+    """
+    known = {pin.tree for pin in pins.releases}
+    superfluous = [cache.wheels / pin.wheel.file for pin in pins.releases if str(pin.version) in imported]
+    superfluous += [path for path in _entries(cache.trees) if path.name not in known]
+    superfluous += [path for path in _entries(cache.environments) if path not in current]
+    removed = [_remove(path) for path in superfluous if path.exists()]
+    return removed + [_remove(path) for path in _entries(cache.incoming) if not _in_use(path)]
+
+
+def clean(cache: Cache, store: bool, keep_mirror: bool) -> list[str]:
+    """Remove everything that can be made again; with `store` the verdicts too. The mirror stays while checkouts, whose
+    commits it holds, depend on it."""
+    paths = [] if keep_mirror else [cache.mirror]
+    paths += [cache.wheels, cache.trees, cache.environments, cache.incoming]
+    if store:
+        paths += [cache.store, *cache.store.parent.glob(f"{cache.store.name}-*")]
+    return [_remove(path) for path in paths if path.exists()]
+
+
+def _in_use(path: Path) -> bool:
+    """Whether the process that builds in this folder still runs."""
+    parts = path.name.split("-")
+    number = parts[1] if len(parts) > 1 else ""
+    if not number.isdigit():
+        return False
+    try:
+        os.kill(int(number), 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        return True
+    return True
+
+
+def _entries(path: Path) -> list[Path]:
+    return sorted(path.iterdir()) if path.is_dir() else []
+
+
+def _remove(path: Path) -> str:
+    size = size_of(path)
+    if path.is_dir():
+        # Renamed first, so that nobody takes half a folder for a whole one.
+        doomed = path.with_name(f".removed-{path.name}")
+        path.rename(doomed)
+        shutil.rmtree(doomed)
+    else:
+        path.unlink()
+    return f"{path} ({size / 1e6:.1f} MB)"

@@ -1,0 +1,102 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The door to processes other than git: argv lists, an explicit environment, quiet unless failing."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shlex
+import signal
+import subprocess
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from headwater.core.errors import HarnessError
+from headwater.core.redaction import redact
+
+
+class ProcessFailed(HarnessError):
+    """A process ended with a status other than 0, or could not be started."""
+
+    def __init__(self, argv: Sequence[str], status: int | None, output: str) -> None:
+        self.status, self.output = status, redact(output)
+        what = "could not be started" if status is None else f"ended with status {status}"
+        tail = "\n".join(self.output.strip().splitlines()[-30:])
+        super().__init__(redact(f"{shlex.join(argv)} {what}:\n{tail}"))
+
+
+def run(
+    argv: Sequence[str],
+    *,
+    environ: Mapping[str, str] | None = None,
+    cwd: Path | None = None,
+    stdin: str | None = None,
+    seconds: float | None = None,
+) -> str:
+    """Run a process to its end and return its standard output.
+
+    `environ` goes over the caller's environment.
+
+    Raises:
+        ProcessFailed: with what the process printed on standard error, credentials taken out.
+    """
+    full = {**os.environ, **(environ or {})}
+    try:
+        done = subprocess.run(
+            argv,
+            env=full,
+            cwd=cwd,
+            input=stdin,
+            capture_output=True,
+            text=True,
+            errors="replace",
+            timeout=seconds,
+            check=False,
+        )
+    except OSError as error:
+        raise ProcessFailed(argv, None, str(error)) from error
+    except subprocess.TimeoutExpired as error:
+        raise ProcessFailed(argv, None, f"no end within {seconds} s") from error
+    if done.returncode != 0:
+        raise ProcessFailed(argv, done.returncode, done.stderr or done.stdout)
+    return done.stdout
+
+
+Process = subprocess.Popen[bytes]
+
+
+def start_in_group(argv: Sequence[str], *, environ: Mapping[str, str], cwd: Path, pass_fds: Sequence[int]) -> Process:
+    """Start a process in a group and session of its own, with exactly `environ`; its standard streams are pipes, output
+    and errors in one.
+
+    Raises:
+        OSError: it cannot be started.
+    """
+    return subprocess.Popen(
+        argv,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        cwd=cwd,
+        env=dict(environ),
+        pass_fds=pass_fds,
+        start_new_session=True,
+    )
+
+
+def has_ended(process: Process) -> bool:
+    """Whether a process has ended, without collecting it: until `end_group` does, its group's number is not given to
+    another process."""
+    if not hasattr(os, "waitid"):
+        return process.poll() is not None
+    return os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
+
+
+def end_group(process: Process) -> None:
+    """Kill a process started by `start_in_group` with its whole group, and collect it. Again is a no-op."""
+    if process.returncode is not None:
+        return
+    # macOS answers EPERM for a group of zombies; either way nobody is left in it.
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        os.killpg(process.pid, signal.SIGKILL)
+    process.wait()

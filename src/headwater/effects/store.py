@@ -1,0 +1,118 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The store of what probes said: SQLite in WAL mode, so that nothing that is known is run twice, even across kills.
+
+Outcomes are stored, not opinions: a verdict is judged anew on every read, by the signatures of the case that the key
+covers. Harness errors and time-outs are recorded, and never answer for a later probe.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+
+from headwater.core.errors import HarnessError
+from headwater.core.verdicts import Evidence, Outcome, is_reusable
+
+SCHEMA = 1
+_TABLES = """
+CREATE TABLE probes (
+    id INTEGER PRIMARY KEY,
+    key TEXT NOT NULL,
+    reusable INTEGER NOT NULL,
+    recorded TEXT NOT NULL,
+    case_id TEXT NOT NULL,
+    revision TEXT NOT NULL,
+    tree TEXT NOT NULL,
+    environment TEXT NOT NULL,
+    device TEXT NOT NULL,
+    end TEXT NOT NULL,
+    phase TEXT NOT NULL,
+    type TEXT,
+    message TEXT,
+    frame TEXT,
+    import_failure INTEGER NOT NULL,
+    seconds REAL NOT NULL,
+    output TEXT NOT NULL
+) STRICT;
+CREATE INDEX probes_by_key ON probes (key, reusable, id);
+"""
+
+
+class Store:
+    """The probes of every run on one cache. Safe to use from several processes at once."""
+
+    def __init__(self, path: Path) -> None:
+        """Open the store, made if it is not there.
+
+        Raises:
+            HarnessError: it is of a newer schema, or no database.
+        """
+        path.parent.mkdir(parents=True, exist_ok=True)
+        self._path = path
+        self._prepare()
+
+    @contextmanager
+    def _open(self) -> Iterator[sqlite3.Connection]:
+        try:
+            with closing(sqlite3.connect(self._path, timeout=60, isolation_level=None)) as connection:
+                connection.execute("PRAGMA journal_mode = WAL")
+                yield connection
+        except sqlite3.Error as error:
+            raise HarnessError(
+                f"the store {self._path} cannot be used: {error}; `headwater cache clean --store` removes it"
+            ) from error
+
+    def _prepare(self) -> None:
+        with self._open() as connection:
+            connection.execute("BEGIN IMMEDIATE")
+            version = connection.execute("PRAGMA user_version").fetchone()[0]
+            if version > SCHEMA:
+                raise HarnessError(
+                    f"the store {self._path} has schema {version}, and this Headwater reads {SCHEMA}; update "
+                    "Headwater, or remove it with `headwater cache clean --store`"
+                )
+            if version == 0:
+                for statement in filter(str.strip, _TABLES.split(";")):
+                    connection.execute(statement)
+                connection.execute(f"PRAGMA user_version = {SCHEMA}")
+            connection.execute("COMMIT")
+
+    def recall(self, key: str) -> Outcome | None:
+        """What the latest probe with this key saw, or None where nothing reusable is known."""
+        with self._open() as connection:
+            row = connection.execute(
+                "SELECT end, phase, type, message, frame, seconds, import_failure FROM probes "
+                "WHERE key = ? AND reusable = 1 ORDER BY id DESC LIMIT 1",
+                (key,),
+            ).fetchone()
+        if row is None:
+            return None
+        end, phase, kind, message, frame, seconds, import_failure = row
+        return Outcome(end, phase, Evidence(kind, message, frame), seconds, bool(import_failure))
+
+    def record(
+        self, key: str, outcome: Outcome, *, case: str, revision: str, tree: str, environment: str, device: str,
+        output: str,
+    ) -> None:  # fmt: skip
+        """Write what a probe saw; on disk before this returns, as far as a killed process is concerned."""
+        evidence = outcome.evidence
+        values = (
+            key, is_reusable(outcome), datetime.now(UTC).isoformat(timespec="seconds"), case, revision, tree,
+            environment, device, outcome.end, outcome.phase, evidence.type, evidence.message, evidence.frame,
+            outcome.import_failure, outcome.seconds, output,
+        )  # fmt: skip
+        with self._open() as connection:
+            marks = ", ".join("?" * len(values))
+            connection.execute(
+                "INSERT INTO probes (key, reusable, recorded, case_id, revision, tree, environment, device, end, "
+                f"phase, type, message, frame, import_failure, seconds, output) VALUES ({marks})",
+                values,
+            )
+
+    def count(self) -> int:
+        """How many probes are recorded."""
+        with self._open() as connection:
+            return int(connection.execute("SELECT count(*) FROM probes").fetchone()[0])

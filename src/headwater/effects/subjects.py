@@ -1,0 +1,94 @@
+# SPDX-License-Identifier: Apache-2.0
+"""From what the user names (a release, a folder, a series on top) to the subject of a probe."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection
+from dataclasses import dataclass
+from pathlib import Path
+
+from packaging.version import InvalidVersion, Version
+
+from headwater.core.errors import BadInput
+from headwater.core.events import Emit, Note, silent
+from headwater.core.pins import Pin, Pins
+from headwater.core.series import Patch
+from headwater.effects.mirror import Mirror
+from headwater.effects.patching import apply_series
+from headwater.effects.probe import Subject
+from headwater.effects.trees import Tree, Trees
+from headwater.effects.workspace import Cache, Series
+
+
+@dataclass(frozen=True)
+class PatchedSubject:
+    """A subject with a series on it: also the commit that holds the patches' own tests, and the patches applied."""
+
+    subject: Subject
+    commit: str
+    patches: tuple[Patch, ...]
+
+
+class Subjects:
+    """Finds subjects; nothing is downloaded or laid out before it is needed."""
+
+    def __init__(self, cache: Cache, pins: Pins, mirror: Mirror, trees: Trees, emit: Emit = silent) -> None:
+        self._cache, self._pins, self._mirror, self._trees, self._emit = cache, pins, mirror, trees, emit
+
+    def release(self, pin: Pin) -> Subject:
+        """A release as the index has it. A yanked one is taken, with a warning that quotes the reason."""
+        if pin.yanked is not None:
+            self._emit(Note(f"{self._pins.package} {pin.version} is yanked from the index: {pin.yanked}", warning=True))
+        tree = pin.tree or self._mirror.library_tree(self._mirror.ensure(pin))
+
+        def lay_out() -> Tree:
+            if not self._trees.has(tree):
+                self._mirror.ensure(pin)
+            return self._trees.ensure(tree)
+
+        return Subject(str(pin.version), pin, tree, lay_out)
+
+    def folder(self, path: Path, pin: Pin | None) -> Subject:
+        """A checkout of a person's, as it is now. `pin` names the release whose environment it runs in; without, the
+        version that the checkout itself states decides.
+
+        Raises:
+            BadInput: no library there, or no release to be told from it.
+        """
+        self._mirror.prepare()
+        tree = self._trees.read_folder(path)
+        chosen = pin or self._pin_of_folder(path, tree)
+        return Subject(str(path), chosen, tree, lambda: self._trees.ensure(tree))
+
+    def _pin_of_folder(self, path: Path, tree: str) -> Pin:
+        release = self._pins.release_of_tree(tree)
+        if release is not None:
+            return self._pins.pin(release)
+        text = (self._trees.library_in(path) / "__init__.py").read_text(encoding="utf-8", errors="replace")
+        stated = re.search(r"(?m)^__version__\s*=\s*[\"']([^\"']+)[\"']", text)
+        try:
+            version = Version(stated[1]) if stated else None
+        except InvalidVersion:
+            version = None
+        if version is None:
+            raise BadInput(
+                f"--tree {path}: its __init__.py states no version; name the release whose environment it needs, "
+                f"e.g. `headwater repro {self._pins.versions[-1]} --tree {path}`"
+            )
+        # x.y.0.dev0 needs what x.y.0 will need; beyond the newest release, the newest is nearest.
+        wanted = Version(version.base_version)
+        return self._pins.pin(max((v for v in self._pins.versions if v <= wanted), default=self._pins.versions[0]))
+
+    def patched(self, pin: Pin, series: Series, drop: Collection[str] = ()) -> PatchedSubject:
+        """A release with a series applied on a copy.
+
+        Raises:
+            PatchFailed: naming the patch and why it does not apply.
+        """
+        base_pin = self._pins.find(str(series.file.base))
+        base, target = self._mirror.ensure(base_pin), self._mirror.ensure(pin)
+        applied = apply_series(self._cache, self._mirror.git, series, base, target, drop)
+        tree = self._mirror.library_tree(applied.commit)
+        subject = Subject(str(pin.version), pin, tree, lambda: self._trees.ensure(tree), series.name)
+        return PatchedSubject(subject, applied.commit, applied.patches)

@@ -1,0 +1,124 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Trees: what probes run on. Checked out of the mirror, named by the git id of their `src/<package>` subtree, built
+aside and renamed into place, never changed afterwards.
+
+A folder of a person's (`--tree PATH`) is read into the mirror first and probed from there: it is never written to,
+and a probe sees one state of it, whatever happens to it meanwhile. Since a tree's name is its content's hash, byte
+code beside its files can never be that of another content.
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+
+from headwater.core.errors import BadInput
+from headwater.core.events import Emit, Finished, Started, silent
+from headwater.effects.git import GitDir
+from headwater.effects.workspace import Cache
+
+_TREE_SPACE = 150_000_000
+_IGNORED_FOLDERS = {"__pycache__", ".git", ".mypy_cache", ".ruff_cache", ".pytest_cache"}
+
+
+@dataclass(frozen=True)
+class Tree:
+    """A tree on disk: its id, and the folder that goes on sys.path."""
+
+    id: str
+    path: Path
+
+
+class Trees:
+    """The trees of one mirror."""
+
+    def __init__(self, cache: Cache, git: GitDir, package: str, emit: Emit = silent) -> None:
+        self._cache, self._git, self._package, self._emit = cache, git, package, emit
+
+    def ensure(self, tree_id: str) -> Tree:
+        """Lay out the `src/<package>` subtree with this id, which the mirror holds."""
+        target = self._cache.trees / tree_id
+        if not target.is_dir():
+            with self._cache.lock("trees"):
+                if not target.is_dir():
+                    self._build(tree_id, target)
+        return Tree(tree_id, target / "src")
+
+    def has(self, tree_id: str) -> bool:
+        """Whether a tree is laid out already."""
+        return (self._cache.trees / tree_id).is_dir()
+
+    def _build(self, tree_id: str, target: Path) -> None:
+        self._cache.require_space(_TREE_SPACE, "laying out a tree")
+        what = f"laying out tree {tree_id[:12]}"
+        self._emit(Started(what, what))
+        try:
+            with self._cache.building("tree") as folder:
+                index, work = folder / "index", folder / "work"
+                work.mkdir()
+                self._git("read-tree", f"--prefix=src/{self._package}/", tree_id, index=index, work_tree=work)
+                self._git("checkout-index", "--all", index=index, work_tree=work)
+                target.parent.mkdir(parents=True, exist_ok=True)
+                work.rename(target)
+        finally:
+            self._emit(Finished(what))
+
+    def read_folder(self, folder: Path) -> str:
+        """Read the library out of a checkout of a person's into the mirror, uncommitted edits included, and return
+        its tree id. `folder` is the checkout's root, its `src`, or the library's own folder. Nothing in it is written.
+
+        Raises:
+            BadInput: the library is not there.
+        """
+        library = self.library_in(folder)
+        what = f"reading {folder}"
+        self._emit(Started(what, what))
+        try:
+            paths = sorted(_files_below(library))
+            blobs = self._hash(library, paths)
+            return self._write_tree(library, paths, blobs)
+        finally:
+            self._emit(Finished(what))
+
+    def library_in(self, folder: Path) -> Path:
+        """The library's own folder in a checkout: `src/<package>` below its root, or as `read_folder` takes it."""
+        places = (folder / "src" / self._package, folder / self._package, folder)
+        for place in places:
+            if place.name == self._package and (place / "__init__.py").is_file():
+                return place.resolve()
+        raise BadInput(
+            f"--tree {folder}: no src/{self._package}/__init__.py there; name the root of a checkout of {self._package}"
+        )
+
+    def _hash(self, library: Path, paths: list[str]) -> list[str]:
+        """Write every file as a blob, as it is: no filter, no change of line ends; their ids, in order."""
+        for path in paths:
+            if "\n" in path:
+                raise BadInput(f"{library / path}: a line feed in a file's name")
+        with tempfile.TemporaryFile() as names:
+            names.write(b"".join(os.fsencode(library / path) + b"\n" for path in paths))
+            names.seek(0)
+            return self._git("hash-object", "-w", "--no-filters", "--stdin-paths", stdin=names).split()
+
+    def _write_tree(self, library: Path, paths: list[str], blobs: list[str]) -> str:
+        with self._cache.building("folder") as build, tempfile.TemporaryFile() as lines:
+            for path, blob in zip(paths, blobs, strict=True):
+                executable = bool((library / path).stat().st_mode & 0o111)
+                mode = "100755" if executable else "100644"
+                lines.write(f"{mode} {blob}\t".encode() + os.fsencode(path) + b"\0")
+            lines.seek(0)
+            self._git("update-index", "-z", "--index-info", index=build / "index", stdin=lines)
+            return self._git("write-tree", index=build / "index")
+
+
+def _files_below(library: Path) -> list[str]:
+    """Every file that Python could read below `library`, relative to it: also those that git ignores, since an import
+    does not. Byte code is left out: a tree makes its own."""
+    found = []
+    for folder, folders, files in os.walk(library, followlinks=True):
+        folders[:] = sorted(f for f in folders if f not in _IGNORED_FOLDERS)
+        relative = Path(folder).relative_to(library)
+        found += [(relative / file).as_posix() for file in files if not file.endswith((".pyc", ".pyo"))]
+    return found

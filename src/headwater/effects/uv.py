@@ -1,0 +1,30 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Running uv, with what the machine says of index, wheels and certificates put into uv's words."""
+
+from __future__ import annotations
+
+import os
+import platform
+from collections.abc import Sequence
+
+import uv
+
+from headwater.core.index_settings import uv_environment
+from headwater.effects import proc
+
+
+def run_uv(*argv: str, stdin: str | None = None, offline: bool = False) -> str:
+    """Run `uv ARGV` and return its standard output.
+
+    Raises:
+        headwater.effects.proc.ProcessFailed: with uv's own words, credentials taken out.
+    """
+    # A project or a virtual environment around the workspace has no say in ours.
+    isolation = {"UV_NO_CONFIG": "1", "VIRTUAL_ENV": "", "UV_PYTHON_DOWNLOADS": "never", "NO_COLOR": "1"}
+    command: Sequence[str] = [uv.find_uv_bin(), *argv, *(["--offline"] if offline else [])]
+    return proc.run(command, environ={**isolation, **uv_environment(os.environ)}, stdin=stdin)
+
+
+def python_version() -> str:
+    """The version x.y.z of the Python that environments are made with: the one that runs Headwater."""
+    return platform.python_version()

@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Reading a wheel's members without trusting it: no path out of its root, no links, no absurd sizes."""
+
+from __future__ import annotations
+
+import stat
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path, PurePosixPath
+
+from headwater.core.errors import HarnessError
+
+MAX_MEMBER = 64 << 20
+MAX_TOTAL = 1 << 30
+MAX_MEMBERS = 100_000
+
+
+class WheelRefused(HarnessError):
+    """A wheel holds something that no wheel of a Python library should."""
+
+
+def members(wheel: Path, package: str) -> Iterator[tuple[str, bool, bytes]]:
+    """The files of `package` in a wheel, in name order: path inside the wheel, whether executable, content.
+
+    Raises:
+        WheelRefused: not a zip file, or a member escapes the root, is a link, stands there twice, or is too large.
+    """
+    try:
+        with zipfile.ZipFile(wheel) as archive:
+            infos = _checked(archive, wheel.name)
+            for info in infos:
+                if info.filename.startswith(f"{package}/") and not info.is_dir():
+                    mode = info.external_attr >> 16
+                    yield info.filename, bool(mode & 0o111), _read(archive, info, wheel.name)
+    except zipfile.BadZipFile as error:
+        raise WheelRefused(f"{wheel.name} is damaged: {error}") from error
+
+
+def metadata_of(wheel: Path) -> str:
+    """The text of a wheel's METADATA file.
+
+    Raises:
+        WheelRefused: it has none, or the wheel cannot be trusted.
+    """
+    try:
+        with zipfile.ZipFile(wheel) as archive:
+            for info in _checked(archive, wheel.name):
+                if info.filename.endswith(".dist-info/METADATA"):
+                    return _read(archive, info, wheel.name).decode("utf-8", "replace")
+    except zipfile.BadZipFile as error:
+        raise WheelRefused(f"{wheel.name} is damaged: {error}") from error
+    raise WheelRefused(f"{wheel.name} has no METADATA")
+
+
+def _checked(archive: zipfile.ZipFile, name: str) -> list[zipfile.ZipInfo]:
+    infos = sorted(archive.infolist(), key=lambda info: info.filename)
+    if len(infos) > MAX_MEMBERS:
+        raise WheelRefused(f"{name} has {len(infos)} members, more than {MAX_MEMBERS}")
+    total = sum(info.file_size for info in infos)
+    if total > MAX_TOTAL:
+        raise WheelRefused(f"{name} unpacks to {total} bytes, more than {MAX_TOTAL}")
+    seen: set[str] = set()
+    for info in infos:
+        _check(info, name)
+        if info.filename in seen:
+            raise WheelRefused(f"{name} holds {info.filename!r} twice")
+        seen.add(info.filename)
+    return infos
+
+
+def _check(info: zipfile.ZipInfo, name: str) -> None:
+    raw = info.orig_filename
+    path = PurePosixPath(raw)
+    if path.is_absolute() or ".." in path.parts or "\\" in raw or ":" in raw or "\0" in raw or not path.parts:
+        raise WheelRefused(f"{name} holds {raw!r}, which leads out of its root")
+    if any(part.lower() == ".git" for part in path.parts):
+        raise WheelRefused(f"{name} holds {raw!r}, a name that git keeps for itself")
+    kind = stat.S_IFMT(info.external_attr >> 16)
+    if kind not in (0, stat.S_IFREG, stat.S_IFDIR):
+        raise WheelRefused(f"{name} holds {raw!r}, which is a link or a special file")
+    if info.file_size > MAX_MEMBER:
+        raise WheelRefused(f"{name} holds {raw!r} of {info.file_size} bytes, more than {MAX_MEMBER}")
+
+
+def _read(archive: zipfile.ZipFile, info: zipfile.ZipInfo, name: str) -> bytes:
+    # The size in the directory may lie: never read past it. zipfile checks the CRC at the member's end.
+    with archive.open(info) as stream:
+        content = stream.read(info.file_size + 1)
+    if len(content) != info.file_size:
+        raise WheelRefused(f"{name}: {info.filename!r} is not as long as the directory says")
+    return content

@@ -1,0 +1,221 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Where things lie: the workspace with its pins, cases and series, and the caches beside it or shared."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+from filelock import FileLock
+
+from headwater.core.atlas import Atlas, read_atlas
+from headwater.core.cases import Case, metadata_block, read_case
+from headwater.core.errors import BadInput, HarnessError
+from headwater.core.pins import Pins, read_pins
+from headwater.core.series import Patch, SeriesFile, read_patch, read_series
+
+PINS = "transformers.toml"
+# Cases that Headwater brings itself, because they run what a patch or a user brings.
+PACKAGED_CASES = Path(__file__).parent.parent / "cases"
+
+
+def find_root(start: Path) -> Path:
+    """The workspace that `start` lies in: HEADWATER_WORKSPACE, else the nearest folder with the pins.
+
+    Raises:
+        BadInput: there is none.
+    """
+    named = os.environ.get("HEADWATER_WORKSPACE")
+    candidates = [Path(named)] if named else [start, *start.parents]
+    for folder in candidates:
+        if (folder / "upstream" / PINS).is_file():
+            return folder.resolve()
+    where = f"HEADWATER_WORKSPACE={named}" if named else f"{start} and the folders above it"
+    raise BadInput(f"no workspace: {where} holds no upstream/{PINS}. Run inside a workspace, or pass --workspace")
+
+
+@dataclass(frozen=True)
+class Cache:
+    """The folder with everything that can be made again: mirror, trees, environments, wheels; and the store."""
+
+    root: Path
+
+    @property
+    def mirror(self) -> Path:
+        """The bare repository."""
+        return self.root / "transformers.git"
+
+    @property
+    def wheels(self) -> Path:
+        """Downloaded wheels, each under the name that the index gives it."""
+        return self.root / "wheels"
+
+    @property
+    def trees(self) -> Path:
+        """One folder a tree, named by its id."""
+        return self.root / "trees"
+
+    @property
+    def environments(self) -> Path:
+        """One folder an environment, named by its key."""
+        return self.root / "envs"
+
+    @property
+    def store(self) -> Path:
+        """The database of verdicts."""
+        return self.root / "store.sqlite3"
+
+    @property
+    def incoming(self) -> Path:
+        """Where things are built before they are renamed into place."""
+        return self.root / "incoming"
+
+    def lock(self, name: str) -> FileLock:
+        """A lock between processes; it goes with its holder, however that ends."""
+        self.root.mkdir(parents=True, exist_ok=True)
+        return FileLock(self.root / f"{name}.lock")
+
+    @contextmanager
+    def building(self, name: str) -> Iterator[Path]:
+        """A fresh folder to build in; whatever is left in it afterwards is removed."""
+        self.incoming.mkdir(parents=True, exist_ok=True)
+        # The process's number stands in the name, so that pruning tells what is being built from what was left.
+        folder = Path(tempfile.mkdtemp(prefix=f"{name}-{os.getpid()}-", dir=self.incoming))
+        try:
+            yield folder
+        finally:
+            shutil.rmtree(folder, ignore_errors=True)
+
+    def require_space(self, needed: int, what: str) -> None:
+        """Refuse to begin what would fill the disk; `needed` in bytes.
+
+        Raises:
+            HarnessError: less is free.
+        """
+        self.root.mkdir(parents=True, exist_ok=True)
+        free = shutil.disk_usage(self.root).free
+        if free < needed:
+            raise HarnessError(
+                f"{what} needs about {needed / 1e6:.0f} MB, and {free / 1e6:.0f} MB are free in {self.root}; "
+                "make room (`headwater cache prune`) or point HEADWATER_CACHE at another disk"
+            )
+
+
+@dataclass(frozen=True)
+class Series:
+    """A series as it lies in its folder."""
+
+    name: str
+    folder: Path
+    file: SeriesFile
+    patches: tuple[Patch, ...]
+
+
+@dataclass(frozen=True)
+class Workspace:
+    """A workspace, by its root folder."""
+
+    root: Path
+
+    @property
+    def upstream(self) -> Path:
+        """What is contributed to: pins, locks, checkouts."""
+        return self.root / "upstream"
+
+    @property
+    def pins_file(self) -> Path:
+        """The pins."""
+        return self.upstream / PINS
+
+    @property
+    def checkouts(self) -> Path:
+        """Git work trees for people."""
+        return self.upstream / "checkouts"
+
+    @cached_property
+    def cache(self) -> Cache:
+        """The caches: HEADWATER_CACHE where several workspaces share them, else under `upstream/`."""
+        named = os.environ.get("HEADWATER_CACHE")
+        return Cache(Path(named).resolve() if named else self.upstream)
+
+    @cached_property
+    def pins(self) -> Pins:
+        """The pins, read once."""
+        return read_pins(self.pins_file.read_text(encoding="utf-8"), f"upstream/{PINS}")
+
+    def lock_text(self, lock: str) -> str:
+        """The text of an environment group's lock.
+
+        Raises:
+            BadInput: the file is not there.
+        """
+        path = self.upstream / lock
+        if not path.is_file():
+            raise BadInput(f"upstream/{lock}, which {PINS} names, is missing; `headwater pins update --locks` makes it")
+        return path.read_text(encoding="utf-8")
+
+    @cached_property
+    def atlas(self) -> Atlas:
+        """The atlas; empty where the workspace has none."""
+        path = self.root / "tests" / "repro" / "atlas.toml"
+        return read_atlas(path.read_text(encoding="utf-8"), path.name) if path.is_file() else Atlas(())
+
+    def case_folders(self, extra: Path | None) -> list[Path]:
+        """Where cases are looked for: the workspace's, HEADWATER_CASES, `extra` (`--cases-dir`)."""
+        named = os.environ.get("HEADWATER_CASES")
+        own = [Path(part) for part in named.split(os.pathsep)] if named else []
+        return [self.root / "tests" / "repro", *own, *([extra] if extra else [])]
+
+    def cases(self, extra: Path | None = None) -> dict[str, Case]:
+        """Every case, by id, in the order of the atlas, then by id.
+
+        Raises:
+            BadInput: a folder is missing, a case cannot be read, two cases have one id.
+        """
+        found: dict[str, Case] = {}
+        for folder in self.case_folders(extra):
+            for case in _cases_in(folder):
+                if case.id in found:
+                    raise BadInput(f"two cases are called {case.id}: {found[case.id].file} and {case.file}")
+                found[case.id] = case
+        order = list(dict.fromkeys(entry.case for entry in self.atlas.entries))
+        return {
+            key: found[key] for key in sorted(found, key=lambda k: (order.index(k) if k in order else len(order), k))
+        }
+
+    def series(self, name: str) -> Series:
+        """Read a series and its patches.
+
+        Raises:
+            BadInput: there is none of that name, or a file of it is missing or cannot be read.
+        """
+        folder = self.root / "patches" / name
+        if not (folder / "series").is_file():
+            names = sorted(p.parent.name for p in (self.root / "patches").glob("*/series"))
+            raise BadInput(f"there is no series {name!r} in patches/; there are: {', '.join(names) or 'none'}")
+        file = read_series((folder / "series").read_text(encoding="utf-8"), f"patches/{name}/series")
+        for patch in file.patches:
+            if not (folder / patch).is_file():
+                raise BadInput(f"patches/{name}/series lists {patch}, and there is no such file beside it")
+        return Series(name, folder, file, tuple(read_patch(p, (folder / p).read_bytes()) for p in file.patches))
+
+
+def _cases_in(folder: Path) -> list[Case]:
+    if not folder.is_dir():
+        raise BadInput(f"the cases' folder {folder} is not there")
+    siblings = {path.name: path.read_bytes() for path in sorted(folder.glob("*.py"))}
+    cases = []
+    for name, content in siblings.items():
+        try:
+            source = content.decode("utf-8")
+        except UnicodeDecodeError as error:
+            raise BadInput(f"{folder / name}: not UTF-8 at byte {error.start}") from error
+        if metadata_block(source) is not None:
+            cases.append(read_case(name, source, siblings))
+    return cases

@@ -1,0 +1,52 @@
+# SPDX-License-Identifier: Apache-2.0
+"""JSON for machines: one object, `"schema": 1`; keys are only added, never renamed."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from headwater.core.results import ProbeResult, Surroundings
+
+SCHEMA = 1
+
+
+def probe_object(row: ProbeResult) -> dict[str, Any]:
+    """One probe."""
+    return {
+        "case": row.case,
+        "revision": row.revision,
+        "series": row.series,
+        "device": row.device,
+        "verdict": row.verdict.value,
+        "evidence": {
+            "type": row.evidence.type,
+            "message": row.evidence.message,
+            "frame": row.evidence.frame,
+        },
+        "seconds": round(row.seconds, 3),
+        "cached": row.cached,
+        "tree": row.tree,
+        "environment": row.environment,
+        "expected": row.expected.value if row.expected else None,
+        "as_expected": row.as_expected,
+    }
+
+
+def surroundings_object(around: Surroundings) -> dict[str, Any]:
+    """Where probes ran."""
+    return {
+        "package": around.package,
+        "revision": around.revision,
+        "torch": around.torch,
+        "python": around.python,
+        "platform": around.platform,
+        "environment": around.environment,
+        "environment_name": around.environment_name,
+        "devices": list(around.devices),
+    }
+
+
+def document(command: str, **parts: object) -> str:
+    """The text of the one object that a command writes."""
+    return json.dumps({"schema": SCHEMA, "command": command, **parts}, indent=2) + "\n"
