@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: Apache-2.0
+# /// script
+# requires-python = ">=3.11"
+# dependencies = ["nox>=2025.5.1"]
+# ///
+"""How runs are composed. Sessions put words together; what they run is `headwater`, which makes its own environment.
+
+nox -s repro-5.10.1
+nox -s repro -- 5.9.0 --device meta --case early-init
+nox -s test-patched
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import tomllib
+from collections.abc import Callable
+from pathlib import Path
+
+import nox
+
+ROOT = Path(__file__).parent
+PINS = tomllib.loads((ROOT / "upstream" / "transformers.toml").read_text(encoding="utf-8"))
+
+# A bare `nox` lists the sessions instead of running sixty of them.
+nox.options.sessions = []
+nox.options.default_venv_backend = "none"
+
+
+def run(session: nox.Session, script: str, *words: str) -> None:
+    """Run one of scripts/. A session that runs alone ends with the script's own exit status."""
+    command = [sys.executable, str(ROOT / "scripts" / script), *words]
+    status = subprocess.run(command, check=False).returncode
+    # nox itself ends with 1 whatever a session ended with. Its manifest holds the sessions that were selected.
+    if status != 0 and len(session._runner.manifest) == 1:
+        sys.exit(status)
+    if status != 0:
+        session.error(f"{script} {' '.join(words)} ended with status {status}")
+
+
+def repro_session(release: str) -> Callable[[nox.Session], None]:
+    def repro_release(session: nox.Session) -> None:
+        run(session, "headwater.py", "repro", release, *session.posargs)
+
+    repro_release.__doc__ = f"Run every case on transformers {release}."
+    return repro_release
+
+
+for pin in PINS["release"]:
+    nox.session(name=f"repro-{pin['version']}")(repro_session(pin["version"]))
+
+
+@nox.session
+def repro(session: nox.Session) -> None:
+    """Run cases on any release: nox -s repro -- 5.9.0 --device meta --case early-init."""
+    run(session, "headwater.py", "repro", *session.posargs)
+
+
+@nox.session(name="test-patched")
+def test_patched(session: nox.Session) -> None:
+    """Every case before and after a series, and the patches' own tests."""
+    run(session, "headwater.py", "test-patched", *session.posargs)
+
+
+@nox.session
+def bisect(session: nox.Session) -> None:
+    """Find the release that introduced a bug: nox -s bisect -- early-init --good 5.4.0 --bad 5.10.1."""
+    run(session, "bisect.py", *session.posargs)
+
+
+@nox.session
+def checkout(session: nox.Session) -> None:
+    """Lay out a git work tree of a release to read and edit: nox -s checkout -- 5.10.1."""
+    run(session, "headwater.py", "checkout", *session.posargs)
+
+
+@nox.session
+def tests(session: nox.Session) -> None:
+    """Headwater's own tests, on real releases, environments and processes."""
+    run(session, "develop.py", "pytest", *session.posargs)
+
+
+@nox.session
+def lint(session: nox.Session) -> None:
+    """Style, and the direction of imports."""
+    run(session, "develop.py", "ruff", "check", ".")
+    run(session, "develop.py", "ruff", "format", "--check", ".")
+    run(session, "develop.py", "importlinter.cli")
+
+
+@nox.session
+def typing(session: nox.Session) -> None:
+    """Strict types."""
+    run(session, "develop.py", "mypy")

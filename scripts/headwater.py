@@ -1,0 +1,24 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""The `headwater` command, from a bare Python: installs itself into the workspace's environment first.
+
+python scripts/headwater.py repro 5.10.1
+"""
+
+import sys
+
+# This folder holds a bisect.py, and the standard library has one too: it must not be found here.
+sys.path[:] = [entry for entry in sys.path if entry != __file__.rpartition("/")[0]]
+
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT / "src"))
+
+from headwater.bootstrap import enter_workspace
+
+enter_workspace(ROOT)
+
+from headwater.cli import main
+
+sys.exit(main())
