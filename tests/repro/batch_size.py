@@ -1,0 +1,44 @@
+# SPDX-License-Identifier: Apache-2.0
+# /// case
+# id = "batch-size"
+# title = "A cache whose attention layers hold different batch sizes reports one of them"
+# references = ["huggingface/transformers#46446"]
+# severity = "wrong-result"
+# time_limit = 60
+# user_sees = "A batch size that is wrong for some layers of the cache, where a ValueError was promised."
+# meanwhile = "Compare the batch sizes of the layers' keys: {layer.keys.shape[0] for layer in cache.layers}."
+# [[signature]]
+# type = "Bug"
+# message = '^(max_)?batch_size is -?\d+ although '
+# ///
+"""A cache must tell the batch size that its attention layers agree on, and raise where they disagree."""
+
+import re
+
+import casekit
+
+LAYERS = ("full_attention", "full_attention")
+
+
+def run(device: str) -> None:
+    for name in casekit.batch_size_names(casekit.static_cache(LAYERS)):
+        fresh, consistent, inconsistent = (casekit.static_cache(LAYERS) for _ in range(3))
+        for layer_idx, batch_size in enumerate((2, 3)):
+            casekit.fill_attention(consistent, layer_idx, 2, device)
+            casekit.fill_attention(inconsistent, layer_idx, batch_size, device)
+        try:
+            found = getattr(inconsistent, name)
+        except ValueError as exc:
+            if not re.search("batch size is not consistent across layers", str(exc)):
+                raise
+        else:
+            casekit.bug(f"{name} is {found} although the attention layers hold batches of 2 and of 3")
+        if (found := getattr(consistent, name)) != 2:
+            casekit.bug(f"{name} is {found} although both attention layers hold batches of 2")
+        # Releases that know max_batch_size alone promise nothing for a cache that holds nothing.
+        if hasattr(type(fresh), "batch_size") and (found := getattr(fresh, name)) != -1:
+            casekit.bug(f"{name} is {found} although nothing is initialised")
+
+
+if __name__ == "__main__":
+    casekit.main(run, __file__)
