@@ -18,6 +18,7 @@ It judges nothing: whether an exception is the bug is for the caller to say.
 
 from __future__ import annotations
 
+import contextlib
 import importlib.util
 import json
 import os
@@ -35,10 +36,14 @@ class Speaker:
     def __init__(self, descriptor: int, nonce: str) -> None:
         self._descriptor = descriptor
         self._nonce = nonce
+        self._process = os.getpid()
         # Processes that a case starts must not hold the pipe open.
         os.set_inheritable(descriptor, False)
 
     def say(self, event: str, **fields: object) -> None:
+        # A case that forks comes back here in its child as well: only one process speaks for the probe.
+        if os.getpid() != self._process:
+            os._exit(1)
         line = json.dumps({"event": event, "nonce": self._nonce, **fields}) + "\n"
         data = line.encode("utf-8", "backslashreplace")
         while data:
@@ -68,11 +73,12 @@ def deepest_frame(error: BaseException, package: str) -> str | None:
     home = getattr(module, "__file__", None)
     if not home:
         return None
-    folder = os.path.dirname(os.path.realpath(home))
+    # Not resolved: the files of a tree may be links to ones that several trees share.
+    folder = os.path.dirname(os.path.abspath(home))
     found = None
     trace = error.__traceback__
     while trace is not None:
-        file = os.path.realpath(trace.tb_frame.f_code.co_filename)
+        file = os.path.abspath(trace.tb_frame.f_code.co_filename)
         if file.startswith(folder + os.sep):
             inside = os.path.relpath(file, os.path.dirname(folder)).replace(os.sep, "/")
             found = f"{inside}:{trace.tb_lineno} in {trace.tb_frame.f_code.co_name}"
@@ -87,7 +93,7 @@ def comes_from_import(error: BaseException | None) -> bool:
         if isinstance(error, ImportError):
             return True
         seen.append(error)
-        error = error.__cause__ or error.__context__
+        error = error.__cause__
     return False
 
 
@@ -186,6 +192,11 @@ def main() -> None:
         return
     set_limits(request)
     probe(request, speaker)
+    for stream in (sys.stdout, sys.stderr):
+        with contextlib.suppress(Exception):
+            stream.flush()
+    # The case has had its say: threads that it left running, and what runs at an interpreter's end, change nothing.
+    os._exit(0)
 
 
 if __name__ == "__main__":

@@ -7,8 +7,6 @@ from dataclasses import dataclass
 
 from packaging.version import Version
 
-from headwater.core.errors import BadInput
-from headwater.core.releases import parse_version
 from headwater.core.toml_text import Table, parse
 from headwater.core.verdicts import Verdict
 
@@ -51,15 +49,16 @@ def read_atlas(text: str, origin: str) -> Atlas:
     schema = top.take("schema", int)
     if schema != SCHEMA:
         raise top.error("schema", f"is {schema}, and this Headwater reads {SCHEMA}; update Headwater")
-    data = top.take("entry", list, [])
+    tables = top.tables("entry", [])
     top.close()
-    entries = tuple(_read_entry(Table(e, text, origin, "entry", n)) for n, e in enumerate(data))
+    entries = tuple(_read_entry(table) for table in tables)
     for n, entry in enumerate(entries):
         for other in entries[:n]:
             if other.case == entry.case and entry.first <= other.last and other.first <= entry.last:
-                raise BadInput(
-                    f"{origin}: two entries of {entry.case} overlap: {other.first} to {other.last} and "
-                    f"{entry.first} to {entry.last}"
+                raise tables[n].error(
+                    "first",
+                    f"makes two entries of {entry.case} overlap: {other.first} to {other.last} and "
+                    f"{entry.first} to {entry.last}",
                 )
     return Atlas(entries)
 
@@ -71,8 +70,8 @@ def _read_entry(table: Table) -> AtlasEntry:
     entry = AtlasEntry(
         table.text("case"),
         Verdict(word),
-        parse_version(table.text("first")),
-        parse_version(table.text("last")),
+        table.version("first"),
+        table.version("last"),
     )
     if entry.first > entry.last:
         raise table.error("last", f"comes before first: {entry.first} to {entry.last}")

@@ -65,8 +65,8 @@ class Bisection:
     def next_step(self) -> int | None:
         """The position to probe next, None when nothing is left to learn.
 
-        Ends first. Then the untried position nearest to the middle, so that one that could not be judged costs a
-        step beside it and no more.
+        Ends first. Then the middle one of the untried positions: each probe that can be judged halves their number,
+        and one that cannot costs itself and no more.
         """
         for end in (0, self._length - 1):
             if end not in self._verdicts:
@@ -74,9 +74,8 @@ class Bisection:
         if not self.ends_differ:
             return None
         answer = self.answer()
-        middle = (answer.last_good + answer.first_bad) / 2
         untried = [p for p in range(answer.last_good + 1, answer.first_bad) if p not in self._verdicts]
-        return min(untried, key=lambda p: (abs(p - middle), p), default=None)
+        return untried[len(untried) // 2] if untried else None
 
     def answer(self) -> Answer:
         """The best known so far: the last revision seen good, and the first one seen bad after it.

@@ -42,9 +42,11 @@ class Case:
 def metadata_block(source: str) -> str | None:
     """The TOML text of a case's metadata block, or None where there is none."""
     match = _BLOCK.search(source)
-    if match is None:
-        return None
-    return "\n".join(line[2:] for line in match["content"].splitlines()) + "\n"
+    return None if match is None else _uncommented(match)
+
+
+def _uncommented(block: re.Match[str]) -> str:
+    return "\n".join(line[2:] for line in block["content"].split("\n"))
 
 
 def read_case(file: str, source: str, siblings: Mapping[str, bytes]) -> Case:
@@ -53,12 +55,11 @@ def read_case(file: str, source: str, siblings: Mapping[str, bytes]) -> Case:
     Raises:
         BadInput: no metadata block, unknown keys, a pattern that does not compile, no `run(device)`; with the line.
     """
-    block = metadata_block(source)
-    if block is None:
-        raise BadInput(f"{file}: no `# /// case` block; docs/cases.md shows one")
+    blocks = list(_BLOCK.finditer(source))
+    if len(blocks) != 1:
+        raise BadInput(f"{file}: {len(blocks) or 'no'} `# /// case` block{'s'[: len(blocks)]}; docs/cases.md shows one")
     # Pad the block to where it stands, so that the lines in its errors are the file's own.
-    above = source[: source.index("# /// case")].count("\n") + 1
-    text = "\n" * above + block
+    text = "\n" * source.count("\n", 0, blocks[0].start("content")) + _uncommented(blocks[0])
     table = Table(parse(text, file), text, file)
     case_id = table.text("id")
     if not _ID.fullmatch(case_id):
@@ -66,9 +67,9 @@ def read_case(file: str, source: str, siblings: Mapping[str, bytes]) -> Case:
     severity = table.text("severity")
     if severity not in SEVERITIES:
         raise table.error("severity", f"must be one of {', '.join(SEVERITIES)}, not {severity!r}")
-    signatures = tuple(
-        _read_signature(Table(s, text, file, "signature", n)) for n, s in enumerate(table.take("signature", list))
-    )
+    signatures = tuple(_read_signature(inner) for inner in table.tables("signature"))
+    if not signatures:
+        raise table.error("signature", "is empty: without one the case can never say `bad`")
     case = Case(
         id=case_id,
         title=table.text("title"),
@@ -116,13 +117,14 @@ def traveling_files(file: str, source: str, siblings: Mapping[str, bytes]) -> di
     """The case and every file beside it that it imports, directly or through another: what a probe's folder holds,
     and so what a verdict's key must cover."""
     found = {file: source.encode()}
-    waiting = [source.encode()]
+    waiting = [file]
     while waiting:
-        for name in _imported_names(file, waiting.pop()):
+        importer = waiting.pop()
+        for name in _imported_names(importer, found[importer]):
             sibling = f"{name}.py"
             if sibling in siblings and sibling not in found:
                 found[sibling] = siblings[sibling]
-                waiting.append(siblings[sibling])
+                waiting.append(sibling)
     return found
 
 

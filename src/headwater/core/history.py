@@ -26,8 +26,10 @@ def path(old: Version, new: Version, known: Sequence[Version]) -> list[Version]:
     """The releases from `old` to `new`, both included, each the parent of the next.
 
     Raises:
-        BadInput: `old` is no ancestor of `new`; the message names the nearest release that is.
+        BadInput: `old` comes after `new`, or is no ancestor of it; the message names the nearest release that is.
     """
+    if old > new:
+        raise BadInput(f"{old} comes after {new}; give the older release first")
     steps = [new]
     while steps[-1] > old:
         before = parent(steps[-1], known)

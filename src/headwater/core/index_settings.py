@@ -7,6 +7,8 @@ library only: `headwater.bootstrap` uses this before anything is installed.
 
 from __future__ import annotations
 
+import contextlib
+import math
 from collections.abc import Mapping
 
 
@@ -42,6 +44,8 @@ def uv_environment(environ: Mapping[str, str]) -> dict[str, str]:
         extra["UV_FIND_LINKS"] = ",".join(links)
     if certs := certificates(environ):
         extra["SSL_CERT_FILE"] = certs
-    if "PIP_DEFAULT_TIMEOUT" in environ:
-        extra.setdefault("UV_HTTP_TIMEOUT", environ.get("UV_HTTP_TIMEOUT", environ["PIP_DEFAULT_TIMEOUT"]))
+    if (timeout := environ.get("PIP_DEFAULT_TIMEOUT")) and not environ.get("UV_HTTP_TIMEOUT"):
+        # uv stops at a fraction of a second, which pip takes.
+        with contextlib.suppress(ValueError, OverflowError):
+            extra["UV_HTTP_TIMEOUT"] = str(math.ceil(float(timeout)))
     return extra

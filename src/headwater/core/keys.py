@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 
@@ -20,8 +21,8 @@ def environment_key(lock: str, torch: str, python: str, platform: str) -> str:
 
     Comments and blank lines of the lock do not count.
     """
-    lines = [line.strip() for line in lock.splitlines()]
-    wanted = [line for line in lines if line and not line.startswith("#")]
+    lines = [re.sub(r"(^|\s)#.*", "", line).strip() for line in lock.splitlines()]
+    wanted = [line for line in lines if line]
     return digest({"lock": wanted, "torch": torch, "python": python, "platform": platform})
 
 

@@ -10,12 +10,11 @@ import re
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
-from itertools import pairwise
 
 from packaging.version import Version
 
-from headwater.core.errors import BadInput, EnvironmentUnavailable
-from headwater.core.releases import parse_version, require_known
+from headwater.core.errors import EnvironmentUnavailable
+from headwater.core.releases import require_known
 from headwater.core.toml_text import Table, parse
 
 SCHEMA = 1
@@ -123,35 +122,37 @@ def read_pins(text: str, origin: str) -> Pins:
             "schema", f"is {schema}, and this Headwater reads {SCHEMA}; update Headwater or restore the file"
         )
     package = top.text("package")
-    first = parse_version(top.text("first"))
+    first = top.version("first")
     torch = top.text("torch")
-    group_data, release_data = top.take("environment", list, []), top.take("release", list, [])
+    group_tables, release_tables = top.tables("environment", []), top.tables("release", [])
     top.close()
-    groups = tuple(_read_group(Table(g, text, origin, "environment", n)) for n, g in enumerate(group_data))
-    for earlier, later in pairwise(groups):
+    groups = tuple(_read_group(table) for table in group_tables)
+    for table, earlier, later in zip(group_tables[1:], groups, groups[1:], strict=False):
         if earlier.last >= later.first:
-            raise BadInput(f"{origin}: the environment groups {earlier.name} and {later.name} overlap")
-    releases = tuple(_read_release(Table(r, text, origin, "release", n)) for n, r in enumerate(release_data))
-    for before, after in pairwise(releases):
+            raise table.error("first", f"makes {later.name} overlap {earlier.name}; keep the groups in order")
+    releases = tuple(_read_release(table) for table in release_tables)
+    for table, before, after in zip(release_tables[1:], releases, releases[1:], strict=False):
         if before.version >= after.version:
-            raise BadInput(f"{origin}: release {after.version} stands after {before.version}; keep them in order")
+            raise table.error("version", f"is {after.version} after {before.version}; keep the releases in order")
     return Pins(package, first, torch, groups, releases)
 
 
 def _read_group(table: Table) -> EnvironmentGroup:
     group = EnvironmentGroup(
         table.text("name"),
-        parse_version(table.text("first")),
-        parse_version(table.text("last")),
+        table.version("first"),
+        table.version("last"),
         table.text("lock"),
     )
+    if group.first > group.last:
+        raise table.error("last", f"comes before first: {group.first} to {group.last}")
     table.close()
     return group
 
 
 def _read_release(table: Table) -> Pin:
     pin = Pin(
-        version=parse_version(table.text("version")),
+        version=table.version("version"),
         uploaded=table.time("uploaded"),
         requires_python=table.text("requires_python"),
         yanked=table.text("yanked", None),

@@ -14,7 +14,8 @@ from headwater.core.pins import EnvironmentGroup, IndexFile, Pin
 
 
 def _array(document: tomlkit.TOMLDocument, name: str) -> AoT:
-    if name not in document:
+    if not isinstance(document.get(name), AoT):
+        document.pop(name, None)
         document.append(name, tomlkit.aot())
     array: Any = document[name]
     return array  # type: ignore[no-any-return]
@@ -75,6 +76,10 @@ def set_groups(text: str, groups: Sequence[EnvironmentGroup]) -> str:
 
 def _spaced(document: tomlkit.TOMLDocument) -> str:
     """The document's text with one blank line above each table."""
+    for name in ("environment", "release"):
+        # tomlkit writes an empty array as `name = []`, above everything, and cannot fill it again.
+        if name in document and not document[name]:
+            document.remove(name)
     lines: list[str] = []
     for line in tomlkit.dumps(document).splitlines():
         if line.startswith("[[") and lines and lines[-1] != "":

@@ -71,6 +71,8 @@ def select(spec: str, known: Sequence[Version]) -> list[Version]:
         BadInput: not readable, a named release is not pinned, or nothing matches.
     """
     text = spec.strip()
+    if not known:
+        raise BadInput("no release is pinned; `headwater pins update` adds those of the index")
     if text == "all":
         return sorted(known)
     if any(sign in text for sign in "<>=!~"):

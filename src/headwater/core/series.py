@@ -10,7 +10,9 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from email.errors import HeaderParseError
 from email.header import decode_header, make_header
+from email.message import Message
 from email.parser import HeaderParser
 
 from packaging.version import Version
@@ -37,7 +39,7 @@ def read_series(text: str, origin: str) -> SeriesFile:
     Raises:
         BadInput: a line that is no comment, no `base:` and no patch file's name; no base; a patch twice.
     """
-    base: re.Match[str] | None = None
+    base: tuple[Version, str] | None = None
     patches: list[str] = []
     for number, raw in enumerate(text.splitlines(), 1):
         line = raw.strip()
@@ -46,9 +48,7 @@ def read_series(text: str, origin: str) -> SeriesFile:
         if line.startswith("base:"):
             if base is not None:
                 raise BadInput(f"{origin}, line {number}: a second base")
-            base = _BASE.match(line)
-            if base is None:
-                raise BadInput(f"{origin}, line {number}: not `base: RELEASE TREE-ID`: {line!r}")
+            base = _read_base(line, f"{origin}, line {number}")
         elif not _PATCH.match(line):
             raise BadInput(f"{origin}, line {number}: neither a comment, a base nor a patch's name: {line!r}")
         elif line in patches:
@@ -59,7 +59,17 @@ def read_series(text: str, origin: str) -> SeriesFile:
         raise BadInput(f"{origin}: no `base: RELEASE TREE-ID` line")
     if not patches:
         raise BadInput(f"{origin}: lists no patch")
-    return SeriesFile(parse_version(base["release"]), base["tree"], tuple(patches))
+    return SeriesFile(*base, tuple(patches))
+
+
+def _read_base(line: str, place: str) -> tuple[Version, str]:
+    base = _BASE.match(line)
+    if base is None:
+        raise BadInput(f"{place}: not `base: RELEASE TREE-ID`: {line!r}")
+    try:
+        return parse_version(base["release"]), base["tree"]
+    except BadInput as error:
+        raise BadInput(f"{place}: {error}") from error
 
 
 @dataclass(frozen=True)
@@ -94,10 +104,7 @@ def read_patch(file: str, content: bytes) -> Patch:
     if not diff or "diff --git " not in diff[0]:
         raise BadInput(f"{file}: not a patch as `git format-patch` writes it (a mail with a diff)")
     mail = HeaderParser().parsestr(head.partition("\n")[2] if head.startswith("From ") else head)
-    headers = {key: str(make_header(decode_header(mail[key]))) for key in ("Subject", "From", "Date") if mail[key]}
-    for key in ("Subject", "From", "Date"):
-        if key not in headers:
-            raise BadInput(f"{file}: the mail has no {key} header")
+    headers = {key: _header(file, mail, key) for key in ("Subject", "From", "Date")}
     subject = re.sub(r"^\[PATCH[^\]]*\]\s*", "", " ".join(headers["Subject"].split()))
     body = str(mail.get_payload()).strip()
     return Patch(
@@ -110,6 +117,15 @@ def read_patch(file: str, content: bytes) -> Patch:
         cases=tuple(re.findall(r"(?m)^Headwater-Case:\s*(\S+)\s*$", body)),
         tests=tuple(path for path in re.findall(r"(?m)^\+\+\+ b/(\S+)$", text) if path.startswith("tests/")),
     )
+
+
+def _header(file: str, mail: Message, key: str) -> str:
+    if not mail[key]:
+        raise BadInput(f"{file}: the mail has no {key} header")
+    try:
+        return str(make_header(decode_header(mail[key])))
+    except (LookupError, ValueError, HeaderParseError) as error:
+        raise BadInput(f"{file}: the {key} header cannot be decoded: {error}") from error
 
 
 def resolve_patch(wanted: str, patches: tuple[str, ...]) -> str:

@@ -9,7 +9,10 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
+from packaging.version import Version
+
 from headwater.core.errors import BadInput
+from headwater.core.releases import parse_version
 
 
 def parse(text: str, origin: str) -> dict[str, Any]:
@@ -25,32 +28,50 @@ def parse(text: str, origin: str) -> dict[str, Any]:
 
 
 def line_of(text: str, key: str, header: str | None = None, index: int = 0) -> int:
-    """The 1-based line of `key` in `text`: in the `index`-th table called `header`, else above all tables.
-
-    Falls back to the table's own line where the key stands inside an inline table written over several lines.
+    """The 1-based line of `key` in `text`: in the `index`-th table called `header`, else above all tables or as the
+    name of one. Falls back to the table's own line. Strings and comments are not looked at.
     """
-    lines = text.splitlines()
-    start, end = 0, len(lines)
+    lines = [_STRING.sub(_without_value, line).partition("#")[0] for line in text.split("\n")]
+    heads = [n for n, line in enumerate(lines) if _HEAD.match(line)]
+    name = r"[\"']?" + re.escape(key) + r"[\"']?"
+    start, key_or_head = 0, rf"(^|[{{,])\s*{name}\s*[.=]"
     if header is not None:
-        heads = [n for n, line in enumerate(lines) if re.match(rf"\s*\[+\s*{re.escape(header)}\s*\]+", line)]
-        start = heads[index] if index < len(heads) else 0
-        end = next((n for n in range(start + 1, len(lines)) if lines[n].lstrip().startswith("[")), len(lines))
-    pattern = re.compile(rf"(^|[\s{{,\[]){re.escape(key)}\s*[=\]]")
-    return next((n + 1 for n in range(start, end) if pattern.search(lines[n])), start + 1)
+        own = [n for n in heads if re.match(rf"\s*\[+\s*{re.escape(header)}\s*\]", lines[n])]
+        start = own[index] if index < len(own) else 0
+    end = next((n for n in heads if n > start), len(lines)) if header is not None else min(heads, default=len(lines))
+    found = [n for n in range(start, end) if re.search(key_or_head, lines[n])]
+    if header is None:
+        found += [n for n in heads if re.match(rf"\s*\[+\s*{name}\s*[.\]]", lines[n])]
+    return found[0] + 1 if found else start + 1
+
+
+# A string on one line, and what tells that it is a key.
+_STRING = re.compile(r"(\"(?:\\.|[^\"\\])*\"|'[^']*')(\s*[.=\]])?")
+_HEAD = re.compile(r"\s*\[\[?[^\[\],]+\]\]?\s*$")
+
+
+def _without_value(string: re.Match[str]) -> str:
+    return string[0] if string[2] else '""'
 
 
 class Table:
     """One table of a TOML text, read key by key; `close()` refuses what nobody asked for."""
 
     def __init__(
-        self, values: Mapping[str, Any], text: str, origin: str, header: str | None = None, index: int = 0
+        self,
+        values: Mapping[str, Any],
+        text: str,
+        origin: str,
+        header: str | None = None,
+        index: int = 0,
+        inside: str | None = None,
     ) -> None:
-        self._values = dict(values)
+        self._values, self._inside = dict(values), inside
         self._text, self._origin, self._header, self._index = text, origin, header, index
 
     def error(self, key: str, what: str) -> BadInput:
         """An error about `key`, with its line."""
-        line = line_of(self._text, key, self._header, self._index)
+        line = line_of(self._text, self._inside or key, self._header, self._index)
         place = f" in [{self._header}]" if self._header else ""
         return BadInput(f"{self._origin}, line {line}: {key!r}{place} {what}")
 
@@ -61,9 +82,9 @@ class Table:
                 raise self.error(key, "is missing")
             return default
         value = self._values.pop(key)
-        wrong_bool = isinstance(value, bool) and kind is int
-        if not isinstance(value, kind) or wrong_bool:
-            names = " or ".join(k.__name__ for k in (kind if isinstance(kind, tuple) else (kind,)))
+        kinds = kind if isinstance(kind, tuple) else (kind,)
+        if not isinstance(value, kinds) or (isinstance(value, bool) and bool not in kinds):
+            names = " or ".join(k.__name__ for k in kinds)
             raise self.error(key, f"must be a {names}, not {value!r}")
         return value
 
@@ -72,7 +93,14 @@ class Table:
 
     def table(self, key: str) -> Table:
         """Take a table inside this one (an inline table, as a rule); its errors name its key's line."""
-        return Table(self.take(key, dict), self._text, self._origin, self._header, self._index)
+        return Table(self.take(key, dict), self._text, self._origin, self._header, self._index, self._inside or key)
+
+    def tables(self, key: str, default: Any = ...) -> list[Table]:
+        """Take the tables of an array, `[[key]]`."""
+        values = self.take(key, list, default)
+        if not all(isinstance(value, dict) for value in values):
+            raise self.error(key, f"must be a list of tables, [[{key}]], not {values!r}")
+        return [Table(value, self._text, self._origin, key, n) for n, value in enumerate(values)]
 
     def text(self, key: str, default: Any = ...) -> Any:
         """Take a string."""
@@ -86,6 +114,14 @@ class Table:
         if not all(isinstance(v, str) for v in values):
             raise self.error(key, f"must be a list of strings, not {values!r}")
         return tuple(values)
+
+    def version(self, key: str) -> Version:
+        """Take a version by PEP 440."""
+        text = self.text(key)
+        try:
+            return parse_version(text)
+        except BadInput as error:
+            raise self.error(key, f"must be a version: {error}") from error
 
     def time(self, key: str) -> datetime:
         """Take a date and time that names its zone."""

@@ -37,7 +37,8 @@ class ProgressReport:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._progress.stop()
+        if self._console.is_terminal:
+            self._progress.stop()
 
     def emit(self, event: Event) -> None:
         """Show an event."""

@@ -56,12 +56,15 @@ def surroundings_line(around: Surroundings) -> str:
     )
 
 
-def probes_sentence(ran: int, total: int) -> str:
-    """How much of it was known already."""
-    if ran == 0:
-        return f"0 probes run: all {total} verdicts were known (--fresh runs them again)."
-    word = "probe" if ran == 1 else "probes"
-    return f"{ran} {word} run for {total} verdicts{'' if ran == total else '; the others were known or need none'}."
+def probes_sentence(ran: int, rows: Sequence[ProbeResult]) -> str:
+    """How many probes ran, and where the other verdicts come from."""
+    known = sum(row.cached for row in rows)
+    parts = [f"{ran} {'probe' if ran == 1 else 'probes'} run"]
+    if known:
+        parts.append(f"{known} known from earlier runs (--fresh runs them again)")
+    if ran == 0 and known == 0:
+        parts.append(f"{len(rows)} not probed")
+    return ", ".join(parts) + "."
 
 
 def print_repro(
@@ -87,7 +90,7 @@ def print_repro(
     console.print()
     console.print(surroundings_line(around), style="dim", highlight=False, soft_wrap=True)
     console.print(
-        f"{_counts(rows)} {probes_sentence(ran, len(rows))} {_judgement(rows)}",
+        f"{_counts(rows)} {probes_sentence(ran, rows)} {_judgement(rows)}",
         highlight=False,
         soft_wrap=True,
     )
@@ -137,7 +140,7 @@ def print_comparisons(
 
 def print_closing(console: Console, rows: Sequence[ProbeResult], ran: int) -> None:
     """The closing sentence of a set of probes."""
-    console.print(f"{probes_sentence(ran, len(rows))} {_judgement(rows)}", highlight=False, soft_wrap=True)
+    console.print(f"{probes_sentence(ran, rows)} {_judgement(rows)}", highlight=False, soft_wrap=True)
 
 
 def print_hunt(
@@ -165,7 +168,7 @@ def print_hunt(
             f"{case} was introduced in one of {', '.join(candidates)}: those between could not be judged.",
             style="bold yellow", highlight=False, soft_wrap=True,
         )  # fmt: skip
-    console.print(probes_sentence(ran, len(rows)), highlight=False, soft_wrap=True)
+    console.print(probes_sentence(ran, rows), highlight=False, soft_wrap=True)
 
 
 def print_lines(console: Console, lines: Sequence[str]) -> None:

@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a set of probes comes to: nothing that was not seen as expected may pass."""
+
+from __future__ import annotations
+
+import pytest
+
+from headwater.core.errors import BadInput
+from headwater.core.results import ProbeResult, exit_status, has_accelerator, parse_devices
+from headwater.core.verdicts import Evidence, Verdict
+
+PASSING = {Verdict.GOOD, Verdict.ABSENT}
+
+
+def row(verdict: Verdict, expected: Verdict | None = None) -> ProbeResult:
+    return ProbeResult(
+        "early-init", "5.10.1", None, "cpu", verdict, Evidence(), 1.0, False, "1" * 40, "e" * 64, expected
+    )
+
+
+@pytest.mark.parametrize(
+    ("words", "devices"),
+    [
+        (["cpu"], ["cpu"]),
+        (["cpu,meta", " cuda "], ["cpu", "meta", "cuda"]),
+        (["cuda:1,cpu", "cpu,cuda:1"], ["cuda:1", "cpu"]),
+        (["mps, xpu:0"], ["mps", "xpu:0"]),
+        ([], []),
+    ],
+)
+def test_devices(words: list[str], devices: list[str]) -> None:
+    assert parse_devices(words) == devices
+
+
+@pytest.mark.parametrize("word", ["", "gpu", "cpu:0", "cuda:", "cuda:x", "cpu,,meta", "CPU", "cuda:1 2"])
+def test_no_device(word: str) -> None:
+    with pytest.raises(BadInput, match="is no device; there are cpu, meta, cuda, mps and xpu"):
+        parse_devices([word])
+
+
+@pytest.mark.parametrize(
+    ("device", "has"), [("cpu", False), ("meta", False), ("cuda:1", True), ("mps", True), ("xpu", True)]
+)
+def test_accelerators(device: str, has: bool) -> None:
+    assert has_accelerator(device) is has
+
+
+@pytest.mark.parametrize("verdict", Verdict)
+def test_without_an_expectation_only_good_and_absent_pass(verdict: Verdict) -> None:
+    assert row(verdict).as_expected == (verdict in PASSING)
+
+
+@pytest.mark.parametrize("expected", Verdict)
+@pytest.mark.parametrize("verdict", Verdict)
+def test_what_is_expected_passes(verdict: Verdict, expected: Verdict) -> None:
+    assert row(verdict, expected).as_expected == (verdict is expected)
+
+
+@pytest.mark.parametrize("verdict", Verdict)
+def test_exit_status(verdict: Verdict) -> None:
+    status = 5 if verdict is Verdict.HARNESS_ERROR else int(verdict not in PASSING)
+    for rows in (
+        [row(verdict)],
+        [row(Verdict.GOOD), row(verdict)],
+        [row(verdict), row(Verdict.BAD, Verdict.BAD)],
+    ):
+        assert exit_status(rows) == status
+    assert exit_status([row(verdict), row(Verdict.BAD)]) == max(status, 1)
+
+
+def test_nothing_probed_is_nothing_passed() -> None:
+    assert exit_status([]) == 1
