@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`headwater test-patched`: bad before and good after, and each patch is needed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytestmark = pytest.mark.releases
+Run = Callable[..., Any]
+
+MENDED = ("early-init", "is-initialized", "max-cache-len", "max-batch-size")
+SERIES = "hybrid-static-cache"
+
+
+def lines_of(done: Any) -> dict[tuple[str, str], tuple[str, str]]:
+    """(title, device) to (before, after) of a run with one set of patches."""
+    [run] = done.json["runs"]
+    return {
+        (line["title"], line["before"]["device"]): (line["before"]["verdict"], line["after"]["verdict"])
+        for line in run["lines"]
+    }
+
+
+def test_all_four_are_bad_before_and_good_after(headwater: Run) -> None:
+    done = headwater("test-patched", "--json")
+    assert done.status == 0, done.err
+    wanted = {(case, device): ("bad", "good") for case in MENDED for device in ("cpu", "meta")}
+    wanted |= {("batch-size", device): ("good", "good") for device in ("cpu", "meta")}
+    wanted |= {(f"tests of 000{n}", "cpu"): ("bad", "good") for n in (1, 2, 3, 4)}
+    assert lines_of(done) == wanted
+
+
+@pytest.mark.parametrize(("number", "case"), list(enumerate(MENDED, 1)))
+def test_without_a_patch_exactly_its_own_case_is_bad_again(headwater: Run, number: int, case: str) -> None:
+    done = headwater("test-patched", "--device", "cpu", "--drop", str(number), "--json")
+    assert done.status == 0, done.err
+    lines = lines_of(done)
+    assert {c: lines[c, "cpu"][1] for c in MENDED} == {c: "bad" if c == case else "good" for c in MENDED}
+    assert (f"tests of 000{number}", "cpu") not in lines
+
+
+def test_a_broken_hunk_fails_and_is_named(headwater: Run, workspace: Path) -> None:
+    [path] = (workspace / "patches" / SERIES).glob("0003-*.patch")
+    text = path.read_text(encoding="utf-8")
+    broken = text.replace("-        values = [layer.max_cache_len", "-        values = [layer.max_cash_len", 1)
+    assert broken != text
+    path.write_text(broken, encoding="utf-8")
+    done = headwater("test-patched", cwd=workspace)
+    assert done.status == 1
+    assert path.name in done.err
+    assert "patch does not apply" in done.err
+    assert "src/transformers/cache_utils.py" in done.err
+
+
+def test_a_patch_that_mends_nothing_fails(headwater: Run, workspace: Path) -> None:
+    """A series in which a patch claims a case that it does not mend is not as expected."""
+    [path] = (workspace / "patches" / SERIES).glob("0003-*.patch")
+    text = path.read_text(encoding="utf-8")
+    path.write_text(text.replace("Headwater-Case: max-cache-len", "Headwater-Case: batch-size"), encoding="utf-8")
+    done = headwater("test-patched", "--device", "cpu", "--case", "batch-size,max-cache-len", "--json", cwd=workspace)
+    assert done.status == 1
+    lines = {line["title"]: line for line in done.json["runs"][0]["lines"]}
+    assert not lines["batch-size"]["before"]["as_expected"]
+    assert lines["batch-size"]["before"]["expected"] == "bad"
+
+
+def test_a_device_that_is_not_there(headwater: Run) -> None:
+    done = headwater("test-patched", "--device", "xpu", "--case", "early-init", "--json")
+    assert done.status == 1
+    assert lines_of(done)["early-init", "xpu"] == ("unavailable", "unavailable")

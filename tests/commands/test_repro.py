@@ -1,0 +1,175 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`headwater repro` on real releases: the verdicts that the atlas expects, and what a person sees."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytestmark = pytest.mark.releases
+Run = Callable[..., Any]
+
+FOUNDING = ("early-init", "is-initialized", "max-cache-len", "max-batch-size", "batch-size")
+
+
+@pytest.mark.parametrize(
+    ("release", "hybrid"), [("4.57.6", "absent"), ("5.4.0", "absent"), ("5.10.1", "bad"), ("5.24.0", "good")]
+)
+def test_founding_cases(headwater: Run, release: str, hybrid: str) -> None:
+    done = headwater("repro", release, "--json")
+    assert done.status == 0, done.err
+    assert done.json["schema"] == 1
+    assert done.verdicts() == {case: "good" if case == "batch-size" else hybrid for case in FOUNDING}
+
+
+def test_the_report_s_own_error_is_the_evidence(headwater: Run) -> None:
+    done = headwater("repro", "5.10.1", "--case", "early-init", "--json")
+    [probe] = done.json["probes"]
+    message = "The size of tensor a (8) must match the size of tensor b (4) at non-singleton dimension 3"
+    assert probe["evidence"]["type"] == "RuntimeError"
+    assert probe["evidence"]["message"] == message
+    assert re.fullmatch(r"transformers/cache_utils\.py:\d+ in update_conv_state", probe["evidence"]["frame"])
+    assert (probe["revision"], probe["series"], probe["device"]) == ("5.10.1", None, "cpu")
+
+
+def test_a_person_sees_rows_surroundings_and_a_sentence(headwater: Run) -> None:
+    done = headwater("repro", "5.10.1")
+    assert done.status == 0
+    for case in FOUNDING:
+        assert re.search(rf"(?m)^{case} .*\b{'good' if case == 'batch-size' else 'bad'}\b", done.out)
+    assert "#46439" in done.out
+    assert re.search(
+        r"transformers 5\.10\.1 · torch 2\.13\.0\S* · Python 3\.\d+\.\d+ · cpu · environment 5\.0-5\.15", done.out
+    )
+    assert "1 good, 4 bad." in done.out
+    assert "All as expected." in done.out
+
+
+def test_what_is_known_is_not_run_again(headwater: Run) -> None:
+    headwater("repro", "5.10.1")
+    again = headwater("repro", "5.10.1", "--json")
+    assert again.json["probes_run"] == 0
+    assert all(probe["cached"] for probe in again.json["probes"])
+    assert "0 probes run, 5 known from earlier runs" in headwater("repro", "5.10.1").out
+    fresh = headwater("repro", "5.10.1", "--case", "batch-size", "--fresh", "--json")
+    assert fresh.json["probes_run"] == 1
+
+
+def test_one_environment_serves_a_group_of_releases(headwater: Run) -> None:
+    keys = {
+        release: headwater("repro", release, "--json").json["surroundings"]["environment"]
+        for release in ("4.57.6", "5.4.0", "5.10.1", "5.24.0")
+    }
+    assert keys["5.4.0"] == keys["5.10.1"]
+    assert len(set(keys.values())) == 3
+
+
+def test_meta_device(headwater: Run) -> None:
+    done = headwater("repro", "5.10.1", "--device", "meta", "--case", "early-init,batch-size", "--json")
+    assert done.verdicts() == {"early-init": "bad", "batch-size": "good"}
+
+
+def test_a_device_that_is_not_there(headwater: Run) -> None:
+    done = headwater("repro", "5.10.1", "--device", "xpu", "--case", "early-init", "--json")
+    assert done.status == 1
+    assert done.verdicts() == {"early-init": "unavailable"}
+    assert done.json["probes_run"] == 0
+
+
+def test_a_yanked_release_runs_and_says_why_it_was_yanked(headwater: Run) -> None:
+    done = headwater("repro", "5.10.0", "--case", "early-init", "--json")
+    assert done.status == 0
+    assert done.verdicts() == {"early-init": "bad"}
+    assert "yanked" in done.err
+    assert "We pushed from a week old main branch" in done.err
+
+
+def test_another_verdict_than_the_atlas_expects(headwater: Run, workspace: Path) -> None:
+    atlas = workspace / "tests" / "repro" / "atlas.toml"
+    atlas.write_text(
+        'schema = 1\n[[entry]]\ncase = "early-init"\nverdict = "good"\nfirst = "5.0.0"\nlast = "5.24.0"\n',
+        encoding="utf-8",
+    )
+    done = headwater("repro", "5.10.1", "--case", "early-init", cwd=workspace)
+    assert done.status == 1
+    assert "early-init on cpu is bad instead of good" in done.out
+
+
+def test_a_series_mends_it(headwater: Run) -> None:
+    done = headwater("repro", "5.10.1", "--series", "hybrid-static-cache", "--case", "early-init", "--json")
+    assert done.status == 0
+    [probe] = done.json["probes"]
+    assert (probe["verdict"], probe["series"]) == ("good", "hybrid-static-cache")
+
+
+CASE = """\
+# /// case
+# id = "{id}"
+# title = "made for a test"
+# references = []
+# severity = "unclear"
+# time_limit = {limit}
+{extra}
+# [[signature]]
+# type = "{type}"
+# message = '{message}'
+# ///
+import os
+import time
+
+
+def run(device):
+    {body}
+"""
+
+
+def write_case(
+    folder: Path,
+    case_id: str,
+    body: str,
+    type_: str = "KeyError",
+    message: str = "nothing",
+    extra: str = "#",
+    limit: int = 60,
+) -> None:
+    """Write a case into `folder`."""
+    text = CASE.format(id=case_id, body=body, type=type_, message=message, extra=extra, limit=limit)
+    (folder / f"{case_id.replace('-', '_')}.py").write_text(text, encoding="utf-8")
+
+
+def test_every_other_verdict(headwater: Run, tmp_path: Path) -> None:
+    counter = tmp_path / "counter"
+    write_case(tmp_path, "t-other", "raise ValueError('not the bug')")
+    write_case(tmp_path, "t-import", "from transformers import NoSuchThing")
+    write_case(tmp_path, "t-import-bug", "import nowhere", "ModuleNotFoundError", "No module named 'nowhere'")
+    write_case(tmp_path, "t-exit", "os._exit(0)")
+    write_case(tmp_path, "t-network", "pass", extra="# network = true")
+    write_case(tmp_path, "t-slow", "time.sleep(600)", limit=15)
+    turns = f"open({str(counter)!r}, 'a').write('x'); assert os.path.getsize({str(counter)!r}) % 2"
+    write_case(tmp_path, "t-flaky", turns)
+    ids = ["t-other", "t-import", "t-import-bug", "t-exit", "t-network", "t-slow"]
+    done = headwater("repro", "5.10.1", "--cases-dir", tmp_path, "--case", ",".join(ids), "--json")
+    assert done.status == 1
+    assert done.verdicts() == {
+        "t-other": "other-failure",
+        "t-import": "untestable",
+        "t-import-bug": "bad",
+        "t-exit": "other-failure",
+        "t-network": "unavailable",
+        "t-slow": "other-failure",
+    }
+    flaky = headwater("repro", "5.10.1", "--cases-dir", tmp_path, "--case", "t-flaky", "--repeat", "2", "--json")
+    assert flaky.verdicts() == {"t-flaky": "flaky"}
+
+
+def test_a_time_out_is_run_again(headwater: Run, tmp_path: Path) -> None:
+    write_case(tmp_path, "t-hangs", "time.sleep(600)", limit=8)
+    for _attempt in range(2):
+        done = headwater("repro", "5.10.1", "--cases-dir", tmp_path, "--case", "t-hangs", "--json")
+        [probe] = done.json["probes"]
+        assert probe["evidence"]["type"] == "TimeLimit"
+        assert done.json["probes_run"] == 1

@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Words that users type, right and wrong: help, exit statuses, errors in words and in JSON. No release is needed."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+Run = Callable[..., Any]
+
+
+def test_a_release_that_does_not_exist_names_the_nearest(headwater: Run) -> None:
+    done = headwater("repro", "5.10.3")
+    assert done.status == 2
+    assert "5.10.2" in done.err
+    assert "5.10.4" in done.err
+    assert done.out == ""
+
+
+@pytest.mark.parametrize(
+    ("words", "named"),
+    [
+        (["repro"], "name a release"),
+        (["repro", "five"], "'five'"),
+        (["repro", "5.10.1", "--case", "nope"], "early-init"),
+        (["repro", "5.10.1", "--device", "tpu"], "'tpu'"),
+        (["repro", "5.10.1", "--series", "nope"], "hybrid-static-cache"),
+        (["repro", "--tree", "no-such-folder"], "no-such-folder"),
+        (["repro", "5.10.1", "--cases-dir", "no-such-folder"], "no-such-folder"),
+        (["test-patched", "nope"], "hybrid-static-cache"),
+        (["test-patched", "--drop", "9"], "0001-early"),
+        (["test-patched", "--releases", ">=6"], "5.24.0"),
+        (["bisect", "early-init", "--good", "5.10.4", "--bad", "5.12.0"], "no ancestor"),
+        (["checkout", "5.10.3"], "5.10.2"),
+        (["reproo"], "repro"),
+        (["repro", "5.10.1", "--repeat", "0"], "--repeat"),
+    ],
+)
+def test_bad_input_is_status_2_and_named(headwater: Run, words: list[str], named: str) -> None:
+    done = headwater(*words)
+    assert done.status == 2
+    assert named in done.err
+    assert "Traceback" not in done.err
+
+
+def test_an_error_in_json_is_one_object(headwater: Run, tmp_path: Path) -> None:
+    done = headwater("repro", "5.10.3", "--json", "--output", tmp_path / "out.json")
+    assert done.status == 2
+    assert done.json["schema"] == 1
+    assert done.json["error"]["kind"] == "bad input"
+    assert json.loads((tmp_path / "out.json").read_text()) == done.json
+
+
+def test_outside_of_a_workspace(headwater: Run, tmp_path: Path) -> None:
+    done = headwater("repro", "5.10.1", cwd=tmp_path)
+    assert done.status == 2
+    assert "--workspace" in done.err
+
+
+@pytest.mark.parametrize(
+    "words",
+    [[], ["repro"], ["test-patched"], ["bisect"], ["checkout"], ["pins", "update"], ["pins", "check"]]
+    + [["cache", name] for name in ("info", "prune", "clean")],
+)
+def test_help_has_an_example(headwater: Run, words: list[str]) -> None:
+    done = headwater(*words, "--help")
+    assert done.status == 0
+    assert f"headwater {' '.join(words)}".strip() in done.out
+    assert "Example" in done.out
+
+
+def test_unknown_keys_in_the_pins_are_refused_with_the_line(headwater: Run, workspace: Path) -> None:
+    pins = workspace / "upstream" / "transformers.toml"
+    text = pins.read_text(encoding="utf-8").replace('package = "transformers"', 'package = "transformers"\nflavour = 1')
+    pins.write_text(text, encoding="utf-8")
+    line = text.splitlines().index("flavour = 1") + 1
+    done = headwater("repro", "5.10.1", cwd=workspace)
+    assert done.status == 2
+    assert f"line {line}: 'flavour'" in done.err
+
+
+def test_offline_says_what_is_missing(headwater: Run, tmp_path: Path) -> None:
+    done = headwater("repro", "5.10.1", "--offline", environ={"HEADWATER_CACHE": str(tmp_path)})
+    assert done.status == 5
+    assert "transformers-5.10.1-py3-none-any.whl is not cached" in done.err
+
+
+def test_cache_info_of_an_empty_cache(headwater: Run, tmp_path: Path) -> None:
+    done = headwater("cache", "info", "--json", environ={"HEADWATER_CACHE": str(tmp_path / "none")})
+    assert done.status == 0
+    assert {shelf["bytes"] for shelf in done.json["shelves"]} == {0}
+    assert not (tmp_path / "none").exists()

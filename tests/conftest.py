@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What all tests share: no home folder, and the way to run `headwater` as a user does."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+# Releases, environments and verdicts of the tests stay here between runs; a fresh clone begins with nothing.
+CACHE = Path(os.environ.get("HEADWATER_TEST_CACHE", ROOT / ".cache" / "tests"))
+_UNSET = (
+    "HEADWATER_WORKSPACE", "HEADWATER_CASES", "HEADWATER_DEVICE", "HEADWATER_ALLOW_CUDA_TORCH",
+    "GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE",
+)  # fmt: skip
+
+
+@pytest.fixture(autouse=True)
+def no_home(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A home folder that must be empty when the test ends: nothing of ours is written there."""
+    home = tmp_path_factory.mktemp("home")
+    monkeypatch.setenv("HOME", str(home))
+    for name in ("XDG_CACHE_HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME"):
+        monkeypatch.delenv(name, raising=False)
+    for name in _UNSET:
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("UV_CACHE_DIR", str(CACHE / "uv"))
+    yield home
+    assert list(home.iterdir()) == [], "something was written to the home folder"
+
+
+@dataclass(frozen=True)
+class Done:
+    """How a run of `headwater` ended."""
+
+    status: int
+    out: str
+    err: str
+
+    @property
+    def json(self) -> Any:
+        """Standard output, which must be one JSON object and nothing else."""
+        return json.loads(self.out)
+
+    def verdicts(self) -> dict[str, str]:
+        """Verdict by case, of a run with `--json` on one device."""
+        return {probe["case"]: probe["verdict"] for probe in self.json["probes"]}
+
+
+Run = Callable[..., Done]
+
+
+def run_headwater(*words: str | Path, cwd: Path = ROOT, environ: Mapping[str, str] | None = None) -> Done:
+    """Run `headwater WORDS` as a process of its own, on the tests' caches."""
+    extra = {"HEADWATER_CACHE": str(CACHE), "PYTHONPATH": str(ROOT / "src"), "COLUMNS": "120", **(environ or {})}
+    done = subprocess.run(
+        [sys.executable, "-m", "headwater", *map(str, words)],
+        cwd=cwd, env={**os.environ, **extra}, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    return Done(done.returncode, done.stdout, done.stderr)
+
+
+@pytest.fixture
+def headwater() -> Run:
+    """Run `headwater` with the given words in the repository, or in the folder `cwd`."""
+    return run_headwater
+
+
+@pytest.fixture
+def workspace(tmp_path: Path) -> Path:
+    """A copy of the workspace (pins, locks, series, cases, atlas) that a test may change; it shares the caches."""
+    root = tmp_path / "workspace"
+    for part in ("upstream/transformers.toml", "upstream/locks", "patches", "tests/repro"):
+        source, target = ROOT / part, root / part
+        target.parent.mkdir(parents=True, exist_ok=True)
+        if source.is_dir():
+            shutil.copytree(source, target, ignore=shutil.ignore_patterns("__pycache__"))
+        else:
+            shutil.copy(source, target)
+    return root
+
+
+@pytest.fixture(scope="session")
+def root() -> Path:
+    """The repository."""
+    return ROOT
