@@ -1,5 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The door to the package index, on pypi-simple. Files are checked against the pins before anything uses them."""
+"""The door to the package index, on pypi-simple. Files are checked against the pins before anything uses them.
+
+pypi-simple and requests take half a second to import, and most runs find everything in the caches: they are imported
+on first use.
+"""
 
 from __future__ import annotations
 
@@ -10,13 +14,11 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
+from functools import cached_property
 from pathlib import Path
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
-import requests
 from packaging.version import InvalidVersion, Version
-from pypi_simple import ACCEPT_JSON_PREFERRED, DistributionPackage, PyPISimple
-from pypi_simple.errors import NoMetadataError, NoSuchProjectError
 
 from headwater.core.errors import DamagedDownload, HarnessError, NotCached
 from headwater.core.events import Advanced, Emit, Finished, Note, Started, silent
@@ -24,6 +26,10 @@ from headwater.core.index_settings import certificates, index_url
 from headwater.core.pins import IndexFile
 from headwater.core.redaction import redact
 from headwater.effects.wheels import metadata_of
+
+if TYPE_CHECKING:
+    import requests
+    from pypi_simple import DistributionPackage, PyPISimple
 
 T = TypeVar("T")
 
@@ -50,13 +56,24 @@ class Index:
     def __init__(self, emit: Emit = silent, offline: bool = False, pause: float = 1.0) -> None:
         """`pause`: seconds before the first retry; each further one waits twice as long."""
         self._emit, self._offline, self._pause = emit, offline, pause
-        endpoint = index_url(os.environ)
-        self._session = requests.Session()
-        if certs := certificates(os.environ):
-            self._session.verify = certs
-        options = {"endpoint": endpoint} if endpoint else {}
-        self._client = PyPISimple(session=self._session, accept=ACCEPT_JSON_PREFERRED, **options)
         self._pages: dict[str, list[DistributionPackage]] = {}
+
+    @cached_property
+    def _session(self) -> requests.Session:
+        import requests
+
+        session = requests.Session()
+        if certs := certificates(os.environ):
+            session.verify = certs
+        return session
+
+    @cached_property
+    def _client(self) -> PyPISimple:
+        from pypi_simple import ACCEPT_JSON_PREFERRED, PyPISimple
+
+        endpoint = index_url(os.environ)
+        options = {"endpoint": endpoint} if endpoint else {}
+        return PyPISimple(session=self._session, accept=ACCEPT_JSON_PREFERRED, **options)
 
     @property
     def name(self) -> str:
@@ -80,6 +97,8 @@ class Index:
     def requirements(self, package: str, file: IndexFile, folder: Path) -> list[str]:
         """The Requires-Dist lines of a wheel, from the metadata file beside it; for the few wheels without one, from
         the wheel itself, downloaded into `folder`."""
+        from pypi_simple.errors import NoMetadataError
+
         listed = self._find(package, file.file)
         # Some indexes serve the file and list no digest of it; where there is one it is checked.
         verify = bool(listed.metadata_digests)
@@ -158,6 +177,8 @@ class Index:
             self._emit(Finished(file.file, note))
 
     def _pieces(self, url: str, file: IndexFile) -> Iterator[tuple[int, bytes]]:
+        import requests
+
         done = 0
         with self._session.get(url, stream=True, timeout=_TIMEOUT) as response:
             response.raise_for_status()
@@ -172,6 +193,8 @@ class Index:
             raise requests.ConnectionError(f"cut off after {done} of {file.size} bytes")
 
     def _page(self, package: str) -> list[DistributionPackage]:
+        from pypi_simple.errors import NoSuchProjectError
+
         if package not in self._pages:
             try:
                 page = self._retry(
@@ -194,6 +217,8 @@ class Index:
         """Try again where another attempt may help: broken connections, time-outs, errors of the server."""
         if self._offline:
             raise NotCached(f"{what} is not cached, and --offline forbids to fetch it; run once without")
+        import requests
+
         for number in range(1, _ATTEMPTS + 1):
             try:
                 return attempt()
