@@ -22,6 +22,7 @@ import contextlib
 import importlib.util
 import json
 import os
+import signal
 import sys
 from types import ModuleType
 from typing import Any
@@ -116,10 +117,19 @@ def report(speaker: Speaker, end: str, phase: str, error: BaseException, package
     )
 
 
+def end_with_parent() -> None:
+    """Have Linux kill this process when Headwater is killed: nobody would be left to enforce its limits."""
+    if sys.platform != "linux":
+        return
+    import ctypes
+
+    set_parent_death_signal = 1  # PR_SET_PDEATHSIG in linux/prctl.h
+    ctypes.CDLL(None).prctl(set_parent_death_signal, signal.SIGKILL)
+
+
 def open_device(name: str) -> None:
     """Use the device once: what cannot hold one number is not there."""
-    import torch
-
+    torch = sys.modules["torch"]
     torch.empty(1, device=name)
 
 
@@ -136,8 +146,11 @@ def load_case(folder: str, file: str) -> ModuleType:
 def probe(request: dict[str, Any], speaker: Speaker) -> None:
     package = request["package"]
     phase = "device"
+    speaker.say("phase", phase=phase)
+    # An environment without a working torch is no matter of the library: this may end the process.
+    import torch  # noqa: F401
+
     try:
-        speaker.say("phase", phase=phase)
         open_device(request["device"])
     except Exception as error:
         report(speaker, "no-device", phase, error, package)
@@ -162,14 +175,14 @@ def probe(request: dict[str, Any], speaker: Speaker) -> None:
 
 def describe_device(request: dict[str, Any], speaker: Speaker) -> None:
     """Say whether a device is there, and of which model and driver it is."""
+    import torch
+
     name = request["device"]
     try:
         open_device(name)
     except Exception as error:
         speaker.say("device", available=False, model="", driver="", reason=text_of(error))
         return
-    import torch
-
     kind = name.partition(":")[0]
     model, driver = "", ""
     if kind in ("cuda", "xpu"):
@@ -183,6 +196,7 @@ def main() -> None:
     request = json.loads(sys.stdin.readline())
     if request["protocol"] != PROTOCOL:
         sys.exit(f"this child speaks protocol {PROTOCOL}, not {request['protocol']}")
+    end_with_parent()
     speaker = Speaker(int(sys.argv[1]), request["nonce"])
     nothing = os.open(os.devnull, os.O_RDONLY)
     os.dup2(nothing, 0)

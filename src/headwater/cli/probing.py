@@ -34,12 +34,17 @@ def probe_options(function: Callable[..., Any]) -> Callable[..., Any]:
     return function
 
 
+tree_option = click.option(
+    "--tree",
+    type=click.Path(path_type=Path),
+    metavar="PATH",
+    help="This checkout as it is, uncommitted edits included; nothing in it is written.",
+)
+
+
 @click.command("repro")
 @click.argument("revision", required=False)
-@click.option(
-    "--tree", type=click.Path(path_type=Path), metavar="PATH",
-    help="Probe this checkout as it is, uncommitted edits included; nothing in it is written.",
-)  # fmt: skip
+@tree_option
 @click.option("--series", metavar="NAME", help="Apply this series on a copy first.")
 @click.option("--case", "cases", multiple=True, metavar="ID", help="Only these cases (repeat, or with commas).")
 @click.option("--cases-dir", type=click.Path(path_type=Path), metavar="DIR", help="A folder with cases of your own.")
@@ -77,7 +82,8 @@ def repro_command(
 
 @click.command("test-patched")
 @click.argument("series", default="hybrid-static-cache")
-@click.option("--releases", metavar="SPEC", help="Releases, e.g. 5.10.1 or '>=5.5.0,<5.13'; default: the series' base.")
+@click.option("--releases", metavar="SPEC", help="5.10.1, '>=5.5.0,<5.13' ...; default: the series' base.")
+@tree_option
 @click.option("--device", "devices", multiple=True, metavar="D", help="Default: cpu and meta.")
 @click.option("--case", "cases", multiple=True, metavar="ID", help="Only these cases.")
 @click.option("--drop", multiple=True, metavar="PATCH", help="Leave this patch out (file, number or part of its name).")
@@ -85,7 +91,7 @@ def repro_command(
 @probe_options
 @common_options
 def test_patched_command(
-    series: str, releases: str | None, devices: tuple[str, ...], cases: tuple[str, ...], drop: tuple[str, ...],
+    series: str, releases: str | None, tree: Path | None, devices: tuple[str, ...], cases: tuple[str, ...], drop: tuple[str, ...],
     drop_each: bool, fresh: bool, repeat: int, allow_network: bool, **common: Any,
 ) -> None:  # fmt: skip
     """Apply a series on a copy; run every case before and after, and the patches' own tests.
@@ -97,7 +103,7 @@ def test_patched_command(
       headwater test-patched --drop-each
     """
     request = PatchedRequest(
-        series, releases, devices, cases, drop, drop_each, ProbeOptions(fresh, repeat, allow_network)
+        series, releases, tree, devices, cases, drop, drop_each, ProbeOptions(fresh, repeat, allow_network)
     )
     with running("test-patched", **common) as (context, output):
         report = test_patched(context, request)

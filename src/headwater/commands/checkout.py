@@ -28,7 +28,7 @@ def checkout(context: Context, revision: str, series: str | None) -> CheckoutRep
     pin = context.workspace.pins.find(revision)
     commit, name = context.mirror.ensure(pin), str(pin.version)
     if series is not None:
-        commit = context.subjects.patched(pin, context.workspace.series(series)).commit
+        commit = context.subjects.patched(context.subjects.release(pin), context.workspace.series(series)).commit
         name = f"{name}+{series}"
     target = context.workspace.checkouts / name
     existed = lay_out_checkout(context.mirror.git, context.workspace.cache, target, commit)

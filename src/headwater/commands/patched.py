@@ -5,12 +5,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
+
+from packaging.version import Version
 
 from headwater.commands.context import Context
-from headwater.commands.repro import choose_cases
+from headwater.commands.repro import choose_cases, find_subject, release_of
 from headwater.core.cases import Case, read_case
 from headwater.core.errors import BadInput
-from headwater.core.pins import Pin
 from headwater.core.releases import select
 from headwater.core.results import ProbeResult, Surroundings, has_accelerator, parse_devices
 from headwater.core.series import Patch, resolve_patch
@@ -23,11 +25,15 @@ from headwater.effects.workspace import PACKAGED_CASES, Series
 
 @dataclass(frozen=True)
 class PatchedRequest:
-    """What to test. `releases` is a SPEC, None for the series' base; `drop` the patches to leave out; `drop_each`
-    tests once more for each patch without it, to show that it is needed."""
+    """What to test.
+
+    `releases` is a SPEC and `tree` a folder to test instead; both None for the series' base. `drop` are the patches to
+    leave out; `drop_each` tests once more for each patch without it, to show that it is needed.
+    """
 
     series: str
     releases: str | None
+    tree: Path | None
     devices: Sequence[str]
     cases: Sequence[str]
     drop: Sequence[str]
@@ -77,8 +83,7 @@ def test_patched(context: Context, request: PatchedRequest) -> PatchedReport:
         BadInput: no such series, release, patch, case or device.
     """
     series = context.workspace.series(request.series)
-    pins = context.workspace.pins
-    versions = select(request.releases, pins.versions) if request.releases else [series.file.base]
+    subjects = _subjects(context, request, series)
     names = series.file.patches
     dropped = tuple(resolve_patch(word, names) for word in request.drop)
     if set(dropped) == set(names):
@@ -93,43 +98,57 @@ def test_patched(context: Context, request: PatchedRequest) -> PatchedReport:
         raise BadInput(f"series {series.name} names the case {unknown[0]}, and there is none of that id")
     prober = context.prober(request.options)
     runs = [
-        _run(context, prober, series, pins.find(str(version)), drop, chosen, request.devices)
-        for version in versions
+        _run(
+            context, prober, series, subject, release_of(context, subject, request.tree), drop, chosen, request.devices
+        )
+        for subject in subjects
         for drop in variants
     ]
     return PatchedReport(series.name, runs, prober.ran)
 
 
+def _subjects(context: Context, request: PatchedRequest, series: Series) -> list[Subject]:
+    """What the series is applied to."""
+    if request.tree is not None:
+        if request.releases is not None:
+            raise BadInput("--tree and --releases exclude one another")
+        return [find_subject(context, None, request.tree)]
+    pins = context.workspace.pins
+    versions = select(request.releases, pins.versions) if request.releases else [series.file.base]
+    return [context.subjects.release(pins.find(str(version))) for version in versions]
+
+
 def _run(
-    context: Context, prober: Prober, series: Series, pin: Pin, drop: tuple[str, ...], cases: list[Case],
-    devices: Sequence[str],
+    context: Context, prober: Prober, series: Series, before: Subject, version: Version | None,
+    drop: tuple[str, ...], cases: list[Case], devices: Sequence[str],
 ) -> PatchedRun:  # fmt: skip
-    before = context.subjects.release(pin)
-    patched = context.subjects.patched(pin, series, drop)
+    patched = context.subjects.patched(before, series, drop)
     lines = []
     for device in parse_devices(devices or ["cpu", "meta"]):
-        lines += [_case_line(context, prober, series, drop, case, before, patched, device) for case in cases]
+        for case in cases:
+            first, second = prober.probe(before, case, device), prober.probe(patched.subject, case, device)
+            expected = _expectations(context.workspace.atlas.expected(case.id, version), case, series, patched)
+            lines.append(_comparison(case.id, first, second, expected))
         if device == "cpu" or has_accelerator(device):
             lines += _test_lines(context, prober, patched, before, device)
-    rows = [line.after for line in lines]
-    surroundings = context.surroundings(patched.subject, rows)
+    surroundings = context.surroundings(patched.subject, [line.after for line in lines])
     applied = tuple(patch.file for patch in patched.patches)
-    return PatchedRun(str(pin.version), drop, applied, lines, surroundings)
+    return PatchedRun(before.revision, drop, applied, lines, surroundings)
 
 
-def _case_line(
-    context: Context, prober: Prober, series: Series, drop: tuple[str, ...], case: Case, before: Subject,
-    patched: PatchedSubject, device: str,
-) -> Comparison:  # fmt: skip
-    atlas = context.workspace.atlas.expected(case.id, before.pin.version)
+def _expectations(
+    atlas: Verdict | None, case: Case, series: Series, patched: PatchedSubject
+) -> tuple[Verdict | None, Verdict | None]:
+    """The verdicts expected before and after. A patch shows its worth only where its case is bad without it."""
+    before = Verdict.BAD if any(case.id in patch.cases for patch in series.patches) else atlas
     mended = any(case.id in patch.cases for patch in patched.patches)
-    of_series = any(case.id in patch.cases for patch in series.patches)
-    # A patch that serves a case shows its worth only where the case is bad without it.
-    expected_before = Verdict.BAD if of_series else atlas
-    expected_after = Verdict.GOOD if mended else expected_before
-    first = replace(prober.probe(before, case, device), expected=expected_before)
-    second = replace(prober.probe(patched.subject, case, device), expected=expected_after)
-    return Comparison(case.id, first, second)
+    return before, Verdict.GOOD if mended else before
+
+
+def _comparison(
+    title: str, before: ProbeResult, after: ProbeResult, expected: tuple[Verdict | None, Verdict | None]
+) -> Comparison:
+    return Comparison(title, replace(before, expected=expected[0]), replace(after, expected=expected[1]))
 
 
 def _test_lines(
@@ -140,9 +159,9 @@ def _test_lines(
         if not patch.tests:
             raise BadInput(f"patch {patch.file} brings no test file below tests/; it cannot be shown to work")
         case = _tests_of(context, patch, patched.commit)
-        first = replace(prober.probe(before, case, device), expected=Verdict.BAD)
-        second = replace(prober.probe(patched.subject, case, device), expected=Verdict.GOOD)
-        lines.append(Comparison(f"tests of {patch.file.partition('-')[0]}", first, second))
+        first, second = prober.probe(before, case, device), prober.probe(patched.subject, case, device)
+        title = f"tests of {patch.file.partition('-')[0]}"
+        lines.append(_comparison(title, first, second, (Verdict.BAD, Verdict.GOOD)))
     return lines
 
 

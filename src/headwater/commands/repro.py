@@ -66,40 +66,43 @@ def repro(context: Context, request: ReproRequest) -> ReproReport:
     chosen = choose_cases(cases, request.cases)
     devices = parse_devices(request.devices or ["cpu"])
     series = context.workspace.series(request.series) if request.series else None
-    subject = _subject(context, request, series)
-    version = context.workspace.pins.release_of_tree(subject.tree)
-    if series is None and request.tree is None:
-        version = subject.pin.version
+    subject = find_subject(context, request.revision, request.tree)
+    version = release_of(context, subject, request.tree)
+    if series is not None:
+        subject = context.subjects.patched(subject, series).subject
     prober = context.prober(request.options)
     rows = []
     for device in devices:
         for case in chosen:
             row = prober.probe(subject, case, device)
-            rows.append(replace(row, expected=_expected(context, case, version, subject, series)))
+            rows.append(replace(row, expected=_expected(context, case, version, series)))
     return ReproReport(rows, context.surroundings(subject, rows), prober.ran, cases)
 
 
-def _subject(context: Context, request: ReproRequest, series: Series | None) -> Subject:
-    if request.revision is None and request.tree is None:
+def find_subject(context: Context, revision: str | None, tree: Path | None) -> Subject:
+    """What `REVISION` and `--tree PATH` name; with both, the revision says which environment the folder needs.
+
+    Raises:
+        BadInput: neither is given, there is no such release, or the library is not in the folder.
+    """
+    if revision is None and tree is None:
         raise BadInput("name a release, e.g. `headwater repro 5.10.1`, or a checkout with --tree PATH")
-    pins = context.workspace.pins
-    pin = pins.find(request.revision) if request.revision else None
-    if request.tree is not None:
-        if series is not None:
-            raise BadInput("--tree and --series exclude one another: a folder is probed as it is")
-        if not request.tree.is_dir():
-            raise BadInput(f"--tree {request.tree}: no such folder")
-        return context.subjects.folder(request.tree, pin)
+    pin = context.workspace.pins.find(revision) if revision else None
+    if tree is not None:
+        if not tree.is_dir():
+            raise BadInput(f"--tree {tree}: no such folder")
+        return context.subjects.folder(tree, pin)
     assert pin is not None
-    return context.subjects.patched(pin, series).subject if series else context.subjects.release(pin)
+    return context.subjects.release(pin)
 
 
-def _expected(
-    context: Context, case: Case, version: Version | None, subject: Subject, series: Series | None
-) -> Verdict | None:
-    """What the atlas says; on a patched release, `good` for the cases of the patches."""
-    if series is None:
-        return context.workspace.atlas.expected(case.id, version)
-    if any(case.id in patch.cases for patch in series.patches):
+def release_of(context: Context, subject: Subject, tree: Path | None) -> Version | None:
+    """The release whose expectations hold for an unpatched subject: for a folder, the one with the same files."""
+    return subject.pin.version if tree is None else context.workspace.pins.release_of_tree(subject.tree)
+
+
+def _expected(context: Context, case: Case, version: Version | None, series: Series | None) -> Verdict | None:
+    """What the atlas says; for the cases of a series that is applied, `good`."""
+    if series is not None and any(case.id in patch.cases for patch in series.patches):
         return Verdict.GOOD
-    return context.workspace.atlas.expected(case.id, subject.pin.version)
+    return context.workspace.atlas.expected(case.id, version)

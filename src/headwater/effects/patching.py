@@ -118,6 +118,15 @@ def _conflicting_files(output: str) -> str:
     return ", ".join(files) or output.strip()
 
 
+def commit_tree(cache: Cache, git: GitDir, package: str, tree: str) -> str:
+    """A commit whose only content is `tree`, as `src/<package>`: what a folder of a person's is patched as."""
+    with cache.building("commit") as folder:
+        index, work = folder / "index", folder / "work"
+        work.mkdir()
+        git("read-tree", f"--prefix=src/{package}/", tree, index=index, work_tree=work)
+        return git("commit-tree", "-m", f"tree {tree}", git("write-tree", index=index))
+
+
 def read_file(git: GitDir, commit: str, path: str) -> bytes:
     """The content of a file of a commit."""
     return git.raw("cat-file", "blob", f"{commit}:{path}")

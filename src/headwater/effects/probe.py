@@ -14,7 +14,7 @@ from headwater.core.events import Advanced, Emit, Finished, Note, Started, silen
 from headwater.core.keys import Device, Limits, verdict_key
 from headwater.core.pins import Pin
 from headwater.core.results import ProbeResult, has_accelerator
-from headwater.core.verdicts import Evidence, Outcome, Verdict, combine, is_reusable, judge
+from headwater.core.verdicts import End, Evidence, Outcome, Verdict, combine, is_reusable, judge
 from headwater.effects.child import CHILD_VERSION, ChildRun, run_child
 from headwater.effects.envs import Environment, Environments
 from headwater.effects.store import Store
@@ -181,8 +181,9 @@ def outcome_of(run: ChildRun, limits: Limits) -> Outcome:
         evidence = Evidence(said["type"], said["message"], said["frame"])
         return Outcome(said["end"], said["phase"], evidence, run.seconds, said["import_failure"])
     died = Evidence("ProcessDied", _how_it_ended(run))
-    # Before the device was asked for, nothing of the library or the case has run: the fault is ours.
-    return Outcome("harness" if phase == "start" else "died", phase, died, run.seconds)
+    # Up to here neither the library nor the case has run: the fault is the environment's, or ours.
+    end: End = "harness" if phase in ("start", "device") else "died"
+    return Outcome(end, phase, died, run.seconds)
 
 
 def _how_it_ended(run: ChildRun) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from packaging.version import InvalidVersion, Version
@@ -15,7 +15,7 @@ from headwater.core.events import Emit, Note, silent
 from headwater.core.pins import Pin, Pins
 from headwater.core.series import Patch
 from headwater.effects.mirror import Mirror
-from headwater.effects.patching import apply_series
+from headwater.effects.patching import apply_series, commit_tree
 from headwater.effects.probe import Subject
 from headwater.effects.trees import Tree, Trees
 from headwater.effects.workspace import Cache, Series
@@ -80,15 +80,19 @@ class Subjects:
         wanted = Version(version.base_version)
         return self._pins.pin(max((v for v in self._pins.versions if v <= wanted), default=self._pins.versions[0]))
 
-    def patched(self, pin: Pin, series: Series, drop: Collection[str] = ()) -> PatchedSubject:
-        """A release with a series applied on a copy.
+    def patched(self, subject: Subject, series: Series, drop: Collection[str] = ()) -> PatchedSubject:
+        """The same release or folder with a series applied on a copy.
 
         Raises:
             PatchFailed: naming the patch and why it does not apply.
         """
-        base_pin = self._pins.find(str(series.file.base))
-        base, target = self._mirror.ensure(base_pin), self._mirror.ensure(pin)
-        applied = apply_series(self._cache, self._mirror.git, series, base, target, drop)
+        git = self._mirror.git
+        base = self._mirror.ensure(self._pins.find(str(series.file.base)))
+        if subject.tree == subject.pin.tree:
+            target = self._mirror.ensure(subject.pin)
+        else:
+            target = commit_tree(self._cache, git, self._pins.package, subject.tree)
+        applied = apply_series(self._cache, git, series, base, target, drop)
         tree = self._mirror.library_tree(applied.commit)
-        subject = Subject(str(pin.version), pin, tree, lambda: self._trees.ensure(tree), series.name)
-        return PatchedSubject(subject, applied.commit, applied.patches)
+        patched = replace(subject, tree=tree, lay_out=lambda: self._trees.ensure(tree), series=series.name)
+        return PatchedSubject(patched, applied.commit, applied.patches)
