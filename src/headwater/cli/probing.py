@@ -91,8 +91,8 @@ def repro_command(
 @probe_options
 @common_options
 def test_patched_command(
-    series: str, releases: str | None, tree: Path | None, devices: tuple[str, ...], cases: tuple[str, ...], drop: tuple[str, ...],
-    drop_each: bool, fresh: bool, repeat: int, allow_network: bool, **common: Any,
+    series: str, releases: str | None, tree: Path | None, devices: tuple[str, ...], cases: tuple[str, ...],
+    drop: tuple[str, ...], drop_each: bool, fresh: bool, repeat: int, allow_network: bool, **common: Any,
 ) -> None:  # fmt: skip
     """Apply a series on a copy; run every case before and after, and the patches' own tests.
 
