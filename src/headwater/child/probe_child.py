@@ -90,7 +90,7 @@ def deepest_frame(error: BaseException, package: str) -> str | None:
 def comes_from_import(error: BaseException | None) -> bool:
     """Whether an exception, or one that it was raised from, is an ImportError."""
     seen: list[BaseException] = []
-    while error is not None and error not in seen:
+    while error is not None and not any(error is other for other in seen):
         if isinstance(error, ImportError):
             return True
         seen.append(error)
@@ -100,7 +100,7 @@ def comes_from_import(error: BaseException | None) -> bool:
 
 def text_of(error: BaseException) -> str:
     try:
-        return str(error)[:MESSAGE_LIMIT]
+        return str(error)[:MESSAGE_LIMIT].encode("utf-8", "backslashreplace").decode("utf-8")
     except Exception as second:
         return f"<its message cannot be shown: {type(second).__name__}>"
 

@@ -16,11 +16,12 @@ def lay_out_checkout(git: GitDir, cache: Cache, target: Path, commit: str) -> bo
     Raises:
         BadInput: something that is no checkout of this mirror lies there.
     """
+    target = target.parent.resolve() / target.name  # git names a checkout by its real path
     with cache.lock("checkouts"):
         git("worktree", "prune")
         if str(target) in checkouts_of(git, cache):
             return True
-        if target.exists():
+        if target.exists() or target.is_symlink():
             raise BadInput(f"{target} is there and is no checkout of this workspace's mirror; move it away first")
         git("worktree", "add", "--quiet", "--detach", target, commit)
     return False
@@ -32,4 +33,4 @@ def checkouts_of(git: GitDir, cache: Cache) -> set[str]:
         return set()
     lines = git("worktree", "list", "--porcelain").splitlines()
     folders = {line.removeprefix("worktree ") for line in lines if line.startswith("worktree ")}
-    return {folder for folder in folders - {str(cache.mirror)} if Path(folder).is_dir()}
+    return {folder for folder in folders - {str(cache.mirror.resolve())} if Path(folder).is_dir()}

@@ -17,7 +17,7 @@ from typing import Any, Literal
 
 from headwater.core.errors import HarnessError
 from headwater.core.keys import Limits
-from headwater.effects.proc import Process, end_group, has_ended, start_in_group
+from headwater.effects.proc import Process, end_group, end_strays, has_ended, start_in_group
 
 CHILD = Path(__file__).parent.parent / "child" / "probe_child.py"
 PROTOCOL = 1
@@ -102,6 +102,7 @@ def run_child(
         return _Watch(process, says, limits, nonce).to_the_end()
     finally:
         end_group(process)
+        end_strays(f"TMPDIR={scratch}")
         os.close(says)
         if process.stdout is not None:
             process.stdout.close()
@@ -184,6 +185,6 @@ def _event(line: bytes, nonce: str) -> dict[str, Any] | None:
     """An event, or None for a line that is none, cut off or not the child's own."""
     try:
         event = json.loads(line)
-    except ValueError:
+    except (ValueError, RecursionError):
         return None
     return event if isinstance(event, dict) and event.get("nonce") == nonce and "event" in event else None

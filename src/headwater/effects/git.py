@@ -38,6 +38,7 @@ _LEAKING = (
     "GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_OBJECT_DIRECTORY", "GIT_ALTERNATE_OBJECT_DIRECTORIES",
     "GIT_COMMON_DIR", "GIT_NAMESPACE", "GIT_PREFIX", "GIT_CONFIG", "GIT_CONFIG_PARAMETERS", "GIT_CONFIG_COUNT",
     "GIT_EXTERNAL_DIFF", "GIT_DIFF_OPTS", "GIT_ATTR_SOURCE", "GIT_LITERAL_PATHSPECS", "GIT_ICASE_PATHSPECS",
+    "GIT_DEFAULT_HASH", "GIT_DEFAULT_REF_FORMAT",
 )  # fmt: skip
 _SETTINGS = ("core.autocrlf=false", "core.quotePath=false", "gc.auto=0", "advice.detachedHead=false")
 
@@ -106,10 +107,13 @@ class GitDir:
 
 def init_bare(path: Path) -> None:
     """Make an empty bare repository, without templates (no sample hooks)."""
-    words = ["init", "--quiet", "--bare", "--template=", "--initial-branch=main", str(path)]
+    words = ["init", "--quiet", "--bare", "--template=", "--initial-branch=main", "--object-format=sha1", str(path)]
     status, out, err = _execute([_executable(), *words], _ISOLATION, None)
     if status != 0:
         raise GitFailed(words, status, out, err)
+    # Files are laid out as they are, whatever a .gitattributes among them says.
+    (path / "info").mkdir(exist_ok=True)
+    (path / "info" / "attributes").write_text("* -text -ident -filter -working-tree-encoding\n", encoding="utf-8")
 
 
 def _executable() -> str:

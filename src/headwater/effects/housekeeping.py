@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import tempfile
 from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
@@ -54,6 +55,7 @@ def prune(cache: Cache, pins: Pins, imported: Collection[str], current: Collecti
     superfluous = [cache.wheels / pin.wheel.file for pin in pins.releases if str(pin.version) in imported]
     superfluous += [path for path in _entries(cache.trees) if path.name not in known]
     superfluous += [path for path in _entries(cache.environments) if path not in current]
+    superfluous += [path for path in _entries(cache.wheels) if path.name.startswith(".part-") and not _in_use(path)]
     removed = [_remove(path) for path in superfluous if path.exists()]
     return removed + [_remove(path) for path in _entries(cache.incoming) if not _in_use(path)]
 
@@ -62,7 +64,7 @@ def clean(cache: Cache, store: bool, keep_mirror: bool) -> list[str]:
     """Remove everything that can be made again; with `store` the verdicts too. The mirror stays while checkouts, whose
     commits it holds, depend on it."""
     paths = [] if keep_mirror else [cache.mirror]
-    paths += [cache.wheels, cache.trees, cache.environments, cache.incoming]
+    paths += [cache.wheels, cache.trees, cache.environments, cache.incoming, *cache.root.glob(".removed-*")]
     if store:
         paths += [cache.store, *cache.store.parent.glob(f"{cache.store.name}-*")]
     return [_remove(path) for path in paths if path.exists()]
@@ -91,8 +93,8 @@ def _remove(path: Path) -> str:
     size = size_of(path)
     if path.is_dir():
         # Renamed first, so that nobody takes half a folder for a whole one.
-        doomed = path.with_name(f".removed-{path.name}")
-        path.rename(doomed)
+        doomed = Path(tempfile.mkdtemp(prefix=".removed-", dir=path.parent))
+        path.rename(doomed / path.name)
         shutil.rmtree(doomed)
     else:
         path.unlink()

@@ -63,9 +63,24 @@ class Index:
         import requests
 
         session = requests.Session()
+        if "@" in (index_url(os.environ) or ""):
+            session.auth = self._authorize  # without, requests looks into ~/.netrc
         if certs := certificates(os.environ):
             session.verify = certs
         return session
+
+    def _authorize(self, request: requests.PreparedRequest) -> requests.PreparedRequest:
+        """Send the credentials of the index's address to the index's host, as pip and uv do: its pages may name files
+        there in full, without them."""
+        from urllib.parse import unquote, urlsplit
+
+        from requests.auth import HTTPBasicAuth
+
+        index, wanted = urlsplit(self._client.endpoint), urlsplit(request.url or "")
+        places = [(address.scheme, address.hostname, address.port) for address in (index, wanted)]
+        if index.username and places[0] == places[1]:
+            HTTPBasicAuth(unquote(index.username), unquote(index.password or ""))(request)
+        return request
 
     @cached_property
     def _client(self) -> PyPISimple:
@@ -145,7 +160,7 @@ class Index:
             if _sha256(target) == file.sha256:
                 return target
             self._emit(Note(f"the cached {file.file} is damaged; fetching it anew", warning=True))
-            target.unlink()
+            target.unlink(missing_ok=True)
         listed = self._find(package, file.file)
         folder.mkdir(parents=True, exist_ok=True)
         self._retry(file.file, lambda: self._fetch(listed.url, file, target))
@@ -153,7 +168,7 @@ class Index:
 
     def _fetch(self, url: str, file: IndexFile, target: Path) -> None:
         """One attempt at a download, beside its target and renamed into place."""
-        handle, name = tempfile.mkstemp(prefix=f".{file.file}.", dir=target.parent)
+        handle, name = tempfile.mkstemp(prefix=f".part-{os.getpid()}-", dir=target.parent)
         part = Path(name)
         self._emit(Started(file.file, f"downloading {file.file}", file.size, "bytes"))
         note = "failed"
@@ -218,6 +233,7 @@ class Index:
         if self._offline:
             raise NotCached(f"{what} is not cached, and --offline forbids to fetch it; run once without")
         import requests
+        from pypi_simple.errors import UnsupportedRepoVersionError
 
         for number in range(1, _ATTEMPTS + 1):
             try:
@@ -231,6 +247,10 @@ class Index:
                     ) from error
                 self._emit(Note(f"{what}: {redact(str(error))}; trying again", warning=True))
                 time.sleep(self._pause * 2 ** (number - 1))
+            except (ValueError, UnsupportedRepoVersionError) as error:
+                # pypi-simple's errors: another content type, no such JSON, another digest, a later API.
+                reason = redact(str(error)).splitlines()[0]
+                raise HarnessError(f"{what} from {self.name} cannot be used: {reason}") from error
         raise AssertionError("unreachable")
 
 

@@ -73,6 +73,7 @@ class Mirror:
     def _present(self, pin: Pin) -> str | None:
         if not self._cache.mirror.is_dir():
             return None
+        self._check_schema()
         try:
             commit = self.git("rev-parse", "--verify", "--quiet", f"{_ref(pin)}^{{commit}}")
         except GitFailed:
@@ -83,17 +84,21 @@ class Mirror:
     def _prepare(self) -> None:
         mirror = self._cache.mirror
         if mirror.is_dir():
-            found = (mirror / "description").read_text(encoding="utf-8").strip()
-            if found != SCHEMA:
-                raise HarnessError(
-                    f"{mirror} is {found!r}, and this Headwater reads {SCHEMA!r}; `headwater cache clean` makes room "
-                    "for a new one"
-                )
+            self._check_schema()
             return
         with self._cache.building("mirror") as folder:
             init_bare(folder / "mirror")
             (folder / "mirror" / "description").write_text(SCHEMA + "\n", encoding="utf-8")
             (folder / "mirror").rename(mirror)
+
+    def _check_schema(self) -> None:
+        description = self._cache.mirror / "description"
+        found = description.read_text(encoding="utf-8").strip() if description.is_file() else "no mirror"
+        if found != SCHEMA:
+            raise HarnessError(
+                f"{self._cache.mirror} is {found!r}, and this Headwater reads {SCHEMA!r}; `headwater cache clean` "
+                "makes room for a new one"
+            )
 
     def _import(self, pin: Pin) -> str:
         self._cache.require_space(_IMPORT_SPACE, f"importing {self._pins.package} {pin.version}")

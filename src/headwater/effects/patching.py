@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from email.utils import parseaddr
 from pathlib import Path
 
+from headwater.core.definitions import touched_definitions
 from headwater.core.errors import BadInput, PatchFailed
 from headwater.core.series import Patch
 from headwater.effects.git import GitDir, GitFailed
@@ -106,16 +107,42 @@ def _carry(git: GitDir, series: Series, patch: Patch, before: str, after: str, o
             f"patch {patch.file} of series {series.name} conflicts when it is carried from {series.file.base} by a "
             f"three-way merge, in {_conflicting_files(error.output)}"
         ) from error
+    _check_places(git, series, patch, (before, after), (onto, tree))
     who = git("log", "-1", "--format=%an%n%ae%n%aI", after).splitlines()
     environ = dict(zip(("GIT_AUTHOR_NAME", "GIT_AUTHOR_EMAIL", "GIT_AUTHOR_DATE"), who, strict=True))
     message = git("log", "-1", "--format=%B", after)
     return git("commit-tree", "-p", onto, "-m", message, tree, environ=environ)
 
 
+def _check_places(git: GitDir, series: Series, patch: Patch, step: tuple[str, str], carried: tuple[str, str]) -> None:
+    """Where a release has put look-alike classes in another order, a merge by lines may take one for the other: what
+    is touched must have the same name as on the base."""
+    for path in filter(None, git("diff", "--name-only", "-z", *carried).split("\0")):
+        if not path.endswith(".py"):
+            continue
+        try:
+            wanted, seen = (touched_definitions(*(_text(git, tree, path) for tree in pair)) for pair in (step, carried))
+        except SyntaxError as error:
+            raise PatchFailed(f"patch {patch.file} of series {series.name} leaves {path} broken: {error}") from error
+        if elsewhere := sorted(seen - wanted):
+            raise PatchFailed(
+                f"patch {patch.file} of series {series.name} is misplaced when it is carried from {series.file.base}: "
+                f"in {path} it would change {', '.join(name or 'the module' for name in elsewhere)}, and on its base "
+                f"it changes {', '.join(name or 'the module' for name in sorted(wanted)) or 'nothing'}"
+            )
+
+
+def _text(git: GitDir, tree: str, path: str) -> str:
+    try:
+        return read_file(git, tree, path).decode("utf-8", "replace")
+    except GitFailed:
+        return ""
+
+
 def _conflicting_files(output: str) -> str:
     """The files that `git merge-tree` names as in conflict."""
-    files = re.findall(r"Merge conflict in (\S+)", output)
-    return ", ".join(files) or output.strip()
+    files = re.findall(r"(?m)^[0-7]{6} [0-9a-f]{40,64} [123]\t(.+)$", output)
+    return ", ".join(dict.fromkeys(files)) or output.strip()
 
 
 def commit_tree(cache: Cache, git: GitDir, package: str, tree: str) -> str:

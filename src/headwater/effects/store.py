@@ -104,15 +104,21 @@ class Store:
             environment, device, outcome.end, outcome.phase, evidence.type, evidence.message, evidence.frame,
             outcome.import_failure, outcome.seconds, output,
         )  # fmt: skip
+        storable = [_storable(value) if isinstance(value, str) else value for value in values]
         with self._open() as connection:
             marks = ", ".join("?" * len(values))
             connection.execute(
                 "INSERT INTO probes (key, reusable, recorded, case_id, revision, tree, environment, device, end, "
                 f"phase, type, message, frame, import_failure, seconds, output) VALUES ({marks})",
-                values,
+                storable,
             )
 
     def count(self) -> int:
         """How many probes are recorded."""
         with self._open() as connection:
             return int(connection.execute("SELECT count(*) FROM probes").fetchone()[0])
+
+
+def _storable(text: str) -> str:
+    """A text without lone surrogates, e.g. of a file name that is not UTF-8."""
+    return text.encode("utf-8", "backslashreplace").decode("utf-8")

@@ -118,7 +118,14 @@ def _files_below(library: Path) -> list[str]:
     does not. Byte code is left out: a tree makes its own."""
     found = []
     for folder, folders, files in os.walk(library, followlinks=True):
-        folders[:] = sorted(f for f in folders if f not in _IGNORED_FOLDERS)
-        relative = Path(folder).relative_to(library)
-        found += [(relative / file).as_posix() for file in files if not file.endswith((".pyc", ".pyo"))]
+        here = Path(folder)
+        folders[:] = sorted(f for f in folders if f not in _IGNORED_FOLDERS and not _leads_back(here / f))
+        # An editor's lock is a dangling link, and reading a pipe would wait for ever.
+        kept = [file for file in files if not file.endswith((".pyc", ".pyo")) and (here / file).is_file()]
+        found += [(here.relative_to(library) / file).as_posix() for file in kept]
     return found
+
+
+def _leads_back(folder: Path) -> bool:
+    """Whether a folder is a link to one that it lies in."""
+    return folder.is_symlink() and folder.resolve() in {parent.resolve() for parent in folder.parents}

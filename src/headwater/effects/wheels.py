@@ -3,13 +3,17 @@
 
 from __future__ import annotations
 
+import lzma
 import stat
 import zipfile
+import zlib
 from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 
 from headwater.core.errors import HarnessError
 
+# What zipfile raises for members that are damaged, encrypted, or compressed in ways that it does not know.
+_DAMAGE = (zipfile.BadZipFile, zlib.error, lzma.LZMAError, EOFError, OSError, RuntimeError)
 MAX_MEMBER = 64 << 20
 MAX_TOTAL = 1 << 30
 MAX_MEMBERS = 100_000
@@ -32,7 +36,7 @@ def members(wheel: Path, package: str) -> Iterator[tuple[str, bool, bytes]]:
                 if info.filename.startswith(f"{package}/") and not info.is_dir():
                     mode = info.external_attr >> 16
                     yield info.filename, bool(mode & 0o111), _read(archive, info, wheel.name)
-    except zipfile.BadZipFile as error:
+    except _DAMAGE as error:
         raise WheelRefused(f"{wheel.name} is damaged: {error}") from error
 
 
@@ -47,7 +51,7 @@ def metadata_of(wheel: Path) -> str:
             for info in _checked(archive, wheel.name):
                 if info.filename.endswith(".dist-info/METADATA"):
                     return _read(archive, info, wheel.name).decode("utf-8", "replace")
-    except zipfile.BadZipFile as error:
+    except _DAMAGE as error:
         raise WheelRefused(f"{wheel.name} is damaged: {error}") from error
     raise WheelRefused(f"{wheel.name} has no METADATA")
 
@@ -71,8 +75,12 @@ def _checked(archive: zipfile.ZipFile, name: str) -> list[zipfile.ZipInfo]:
 def _check(info: zipfile.ZipInfo, name: str) -> None:
     raw = info.orig_filename
     path = PurePosixPath(raw)
-    if path.is_absolute() or ".." in path.parts or "\\" in raw or ":" in raw or "\0" in raw or not path.parts:
-        raise WheelRefused(f"{name} holds {raw!r}, which leads out of its root")
+    if any(ord(char) < 32 for char in raw):
+        # A line feed would end a line of what `git fast-import` reads.
+        raise WheelRefused(f"{name} holds {raw!r}, which has control characters in its name")
+    is_plain = str(path) == raw.removesuffix("/")
+    if not is_plain or path.is_absolute() or ".." in path.parts or "\\" in raw or ":" in raw:
+        raise WheelRefused(f"{name} holds {raw!r}, which leads out of its root or is not in its plain form")
     if any(part.lower() == ".git" for part in path.parts):
         raise WheelRefused(f"{name} holds {raw!r}, a name that git keeps for itself")
     kind = stat.S_IFMT(info.external_attr >> 16)

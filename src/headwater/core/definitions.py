@@ -1,0 +1,49 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which definitions of a module a change touches: the referee of where a carried patch has landed."""
+
+from __future__ import annotations
+
+import ast
+from collections import Counter
+
+_DEFINITIONS = (ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
+
+
+def touched_definitions(before: str, after: str) -> set[str]:
+    """The qualified names of what differs between two texts: "Layer.update", "Layer", and "" for the module itself.
+
+    A definition's own statements count, not those of the definitions inside it.
+
+    Raises:
+        SyntaxError: one of them is not valid Python.
+    """
+    old, new = _definitions(before), _definitions(after)
+    return {name for name, _content in (old - new) + (new - old)}
+
+
+def _definitions(text: str) -> Counter[tuple[str, str]]:
+    """Every definition by its name and its own statements."""
+    found: Counter[tuple[str, str]] = Counter()
+    waiting: list[tuple[str, ast.AST]] = [("", ast.parse(text))]
+    while waiting:
+        name, node = waiting.pop()
+        inside = _take_definitions(node)
+        found[name, ast.dump(node)] += 1
+        waiting += [(f"{name}.{child.name}".lstrip("."), child) for child in inside]
+    return found
+
+
+def _take_definitions(node: ast.AST) -> list[ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef]:
+    """Remove the outermost definitions inside a node, and return them."""
+    taken = []
+    blocks = [node]
+    while blocks:
+        block = blocks.pop()
+        for field, value in ast.iter_fields(block):
+            if not isinstance(value, list):
+                continue
+            taken += [child for child in value if isinstance(child, _DEFINITIONS)]
+            rest = [child for child in value if not isinstance(child, _DEFINITIONS)]
+            setattr(block, field, rest)
+            blocks += [child for child in rest if isinstance(child, ast.AST)]
+    return taken

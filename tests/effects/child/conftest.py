@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A bare environment with a stand-in for torch, a tiny library, and probes of small cases in it."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import textwrap
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from headwater.core.keys import Limits
+from headwater.core.verdicts import Outcome, Signature, Verdict, judge
+from headwater.effects.child import ChildRun, run_child
+from headwater.effects.probe import outcome_of
+from headwater.effects.workspace import Cache
+
+LIMITS = Limits(seconds=60, memory=4 << 30, output=4 << 20, processes=0)
+TORCH = """
+import os
+
+if os.environ.get("TORCH") == "broken":
+    raise ImportError("libtorch.so: cannot open shared object file")
+if os.environ.get("TORCH") == "crashes":
+    os.abort()
+
+def empty(*shape, device=None):
+    if device.startswith("cuda"):
+        raise RuntimeError("Found no NVIDIA driver on your system.\\nMore lines.")
+"""
+LIBRARY = {
+    "__init__.py": "from transformers.cache_utils import call, update\n",
+    "cache_utils.py": (
+        "def update():\n    raise RuntimeError('The size of tensor a (8) must match')\n\n\n"
+        "def call(function):\n    return function()\n"
+    ),
+}
+BUG = Signature("RuntimeError", r"The size of tensor a \(8\)")
+
+
+@dataclass(frozen=True)
+class Probed:
+    """What a probe gave: the run, its outcome, and the verdict by the signatures."""
+
+    run: ChildRun
+    outcome: Outcome
+    verdict: Verdict
+
+
+@pytest.fixture(scope="session")
+def python(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The interpreter of an environment that holds nothing but the stand-in for torch."""
+    folder = tmp_path_factory.mktemp("environment") / "env"
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(folder)], check=True)
+    [packages] = folder.glob("lib/python*/site-packages")
+    (packages / "torch.py").write_text(TORCH, encoding="utf-8")
+    return folder / "bin" / "python"
+
+
+@pytest.fixture
+def tree(tmp_path: Path) -> Path:
+    """The folder that goes on sys.path for the library."""
+    folder = tmp_path / "tree" / "src"
+    (folder / "transformers").mkdir(parents=True)
+    for name, text in LIBRARY.items():
+        (folder / "transformers" / name).write_text(text, encoding="utf-8")
+    return folder
+
+
+@pytest.fixture
+def probe(python: Path, tree: Path, cache: Cache) -> Callable[..., Probed]:
+    """Probe the lines of a case's `run(device)`, or a whole `module`. `library` replaces files of the library."""
+
+    def run(
+        body: str = "", *, module: str | None = None, library: Mapping[str, str] | None = None, limits: Limits = LIMITS,
+        device: str = "cpu", beside: Mapping[str, str] | None = None, signatures: tuple[Signature, ...] = (BUG,),
+        extra: Mapping[str, str] | None = None,
+    ) -> Probed:  # fmt: skip
+        for name, text in (library or {}).items():
+            (tree / "transformers" / name).write_text(text, encoding="utf-8")
+        lines = textwrap.indent(textwrap.dedent(body).strip() or "pass", "    ")
+        text = module or f"import os, sys, time, transformers\ndef run(device):\n{lines}\n"
+        with cache.building("probe") as scratch:
+            folder = scratch / "case"
+            folder.mkdir()
+            for name, content in {"case.py": text, **(beside or {})}.items():
+                (folder / name).write_text(content, encoding="utf-8")
+            request = {
+                "op": "probe", "tree": str(tree), "package": "transformers", "cases": str(folder), "case": "case.py",
+                "device": device, "memory": limits.memory, "processes": limits.processes,
+            }  # fmt: skip
+            done = run_child(python, request, scratch, limits, extra or {})
+        outcome = outcome_of(done, limits)
+        return Probed(done, outcome, judge(outcome, signatures))
+
+    return run

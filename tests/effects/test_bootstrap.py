@@ -1,0 +1,118 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Every script runs from a bare Python, on a fresh copy of the repository, with nothing installed."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+from headwater.bootstrap import _stamp, ensure_environment
+
+ROOT = Path(__file__).parents[2]
+SCRIPTS = sorted(path.name for path in (ROOT / "scripts").glob("*.py"))
+SECRET = "hunter2"
+
+
+def test_the_scripts_are_known() -> None:
+    assert {"bisect.py", "develop.py", "headwater.py"} <= set(SCRIPTS)
+
+
+@pytest.fixture(scope="module")
+def copy(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A copy of what the repository holds."""
+    folder = tmp_path_factory.mktemp("copy") / "head water"
+    folder.mkdir()
+    for name in ("src", "scripts"):
+        shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__", "*.egg-info"))
+    for name in ("pyproject.toml", "README.md", "LICENSE", "noxfile.py"):
+        shutil.copy(ROOT / name, folder / name)
+    shutil.copytree(ROOT / "upstream" / "locks", folder / "upstream" / "locks")
+    shutil.copy(ROOT / "upstream" / "transformers.toml", folder / "upstream")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def bare(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A Python with nothing installed, not even pip."""
+    folder = tmp_path_factory.mktemp("bare") / "venv"
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(folder)], check=True)
+    return folder / "bin" / "python"
+
+
+@pytest.fixture
+def environ(machine: Mapping[str, str], home: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    """The machine's own settings of the network, and caches aside, so that the home folder stays empty."""
+    caches = tmp_path_factory.getbasetemp() / "bootstrap-caches"
+    kept = {name: value for name, value in machine.items() if not name.startswith(("GIT_", "HEADWATER_", "XDG_"))}
+    return {
+        **kept,
+        "HOME": str(home),
+        "PIP_CACHE_DIR": str(caches / "pip"),
+        "UV_CACHE_DIR": machine.get("HEADWATER_TEST_UV_CACHE", str(caches / "uv")),
+        "RUSTUP_HOME": str(caches / "rustup"),  # pip asks rustc for its version
+        "PYTHONDONTWRITEBYTECODE": "1",
+    }
+
+
+def start(python: Path, copy: Path, script: str, environ: dict[str, str], cwd: Path) -> subprocess.Popen[str]:
+    # Without the site module nothing has imported the standard library's bisect, which scripts/bisect.py would shadow.
+    return subprocess.Popen(
+        [str(python), "-S", str(copy / "scripts" / script), "--help"], cwd=cwd, env=environ, text=True,
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+    )  # fmt: skip
+
+
+@pytest.mark.releases
+def test_every_script_helps_from_a_bare_python(bare: Path, copy: Path, environ: dict[str, str], tmp_path: Path) -> None:
+    ask = "import sys; sys.exit('bisect' in sys.modules or 'random' in sys.modules)"
+    subprocess.run([str(bare), "-S", "-c", ask], check=True, env=environ)
+    # All at once, on a copy where nothing is installed: one installs, the others wait for it.
+    running = {script: start(bare, copy, script, environ, tmp_path) for script in SCRIPTS}
+    said = {script: (*process.communicate(timeout=500), process.returncode) for script, process in running.items()}
+    for script, (out, err, status) in said.items():
+        assert status == 0, f"{script}: {err}"
+        assert "Usage" in out or "Run a development tool" in out
+    assert sum(err.count("installing Headwater into") for _out, err, _status in said.values()) == 1
+    for script in SCRIPTS:
+        with start(bare, copy, script, environ, tmp_path) as again:
+            out, err = again.communicate(timeout=100)
+        assert (again.returncode, err) == (0, "")
+        assert out == said[script][0]
+    assert [path.name for path in tmp_path.iterdir()] == []
+    assert not list(copy.rglob("uv.lock"))
+
+
+@pytest.mark.releases
+def test_an_index_that_is_not_there_is_told_without_credentials_and_tried_again(
+    bare: Path, copy: Path, environ: dict[str, str], tmp_path: Path
+) -> None:
+    other = tmp_path / "workspace"
+    shutil.copytree(copy, other, ignore=shutil.ignore_patterns(".headwater"))
+    broken = {
+        **environ, "PIP_INDEX_URL": f"http://user:{SECRET}@127.0.0.1:1/simple/", "PIP_RETRIES": "0", "NO_PROXY": "*",
+        "PIP_FIND_LINKS": "", "PIP_NO_CACHE_DIR": "1",
+    }  # fmt: skip
+    for _ in range(2):
+        with start(bare, other, "headwater.py", broken, tmp_path) as process:
+            out, err = process.communicate(timeout=200)
+        assert process.returncode == 1
+        assert "installing Headwater into" in err and "ended with status" in err
+        assert SECRET not in out + err
+        assert "Traceback" not in err
+    assert not (other / ".headwater" / "venv" / "headwater-stamp").exists()
+
+
+def test_an_environment_that_is_current_is_taken_as_it_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "pyproject.toml").write_text("[project]\n", encoding="utf-8")
+    environment = tmp_path / ".headwater" / "venv"
+    environment.mkdir(parents=True)
+    (environment / "headwater-stamp").write_text(_stamp(tmp_path), encoding="utf-8")
+    monkeypatch.setenv("PATH", os.devnull)
+    assert ensure_environment(tmp_path, environment, None) == environment / "bin" / "python"
+    assert [path.name for path in environment.iterdir()] == ["headwater-stamp"]
