@@ -82,11 +82,17 @@ def tests(session: nox.Session) -> None:
 
 
 @nox.session
+def bench(session: nox.Session) -> None:
+    """What Headwater costs, as ratios in one run: nox -s bench -- --quick."""
+    run(session, "bench.py", *session.posargs)
+
+
+@nox.session
 def lint(session: nox.Session) -> None:
     """Style, and the direction of imports."""
     run(session, "develop.py", "ruff", "check", ".")
     run(session, "develop.py", "ruff", "format", "--check", ".")
-    run(session, "develop.py", "importlinter.cli")
+    run(session, "develop.py", "lint-imports")
 
 
 @nox.session

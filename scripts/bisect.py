@@ -8,7 +8,8 @@ python scripts/bisect.py early-init --good 5.4.0 --bad 5.10.1
 import sys
 
 # This folder's own name for this file is the standard library's too: it must not be found here.
-sys.path[:] = [entry for entry in sys.path if entry != __file__.rpartition("/")[0]]
+if not sys.flags.safe_path:
+    del sys.path[0]
 
 from pathlib import Path
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Run a development tool (a module of the dependency group `dev`) in an environment of its own.
+"""Run a development tool (a command of the dependency group `dev`) in an environment of its own.
 
 python scripts/develop.py pytest tests/core
 """
@@ -8,7 +8,8 @@ python scripts/develop.py pytest tests/core
 import sys
 
 # This folder holds a bisect.py, and the standard library has one too: it must not be found here.
-sys.path[:] = [entry for entry in sys.path if entry != __file__.rpartition("/")[0]]
+if not sys.flags.safe_path:
+    del sys.path[0]
 
 from pathlib import Path
 
@@ -23,7 +24,6 @@ if len(sys.argv) < 2 or sys.argv[1] in ("-h", "--help"):
 
 enter_workspace(ROOT, "dev")
 
-import runpy
+from headwater.bootstrap import run_tool
 
-sys.argv[:] = sys.argv[1:]
-runpy.run_module(sys.argv[0], run_name="__main__", alter_sys=True)
+run_tool(sys.argv[1:])

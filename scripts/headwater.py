@@ -8,7 +8,8 @@ python scripts/headwater.py repro 5.10.1
 import sys
 
 # This folder holds a bisect.py, and the standard library has one too: it must not be found here.
-sys.path[:] = [entry for entry in sys.path if entry != __file__.rpartition("/")[0]]
+if not sys.flags.safe_path:
+    del sys.path[0]
 
 from pathlib import Path
 

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from index_server import IndexServer, serving
 
 ROOT = Path(__file__).resolve().parent.parent
 # Releases, environments and verdicts of the tests stay here between runs; a fresh clone begins with nothing.
@@ -87,6 +88,13 @@ def workspace(tmp_path: Path) -> Path:
         else:
             shutil.copy(source, target)
     return root
+
+
+@pytest.fixture
+def index_server() -> Iterator[IndexServer]:
+    """An empty package index on this machine that answers as long as the test lasts."""
+    with serving() as index:
+        yield index
 
 
 @pytest.fixture(scope="session")

@@ -11,6 +11,7 @@ import contextlib
 import hashlib
 import importlib.util
 import os
+import runpy
 import shutil
 import subprocess
 import sys
@@ -73,6 +74,17 @@ def ensure_environment(root: Path, environment: Path, group: str | None) -> Path
             _install(root, environment, python, group)
             stamp.write_text(wanted, encoding="utf-8")
     return python
+
+
+def run_tool(words: list[str]) -> NoReturn:
+    """Run a command of a package that is installed here, by its entry point or as a module, and end with its status."""
+    from importlib.metadata import entry_points
+
+    sys.argv[:] = words
+    for entry in entry_points(group="console_scripts", name=words[0]):
+        sys.exit(entry.load()())
+    runpy.run_module(words[0], run_name="__main__", alter_sys=True)
+    sys.exit(0)
 
 
 def _install(root: Path, environment: Path, python: Path, group: str | None) -> None:

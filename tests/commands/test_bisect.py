@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -28,6 +29,26 @@ def test_a_person_sees_that_the_feature_arrived_there(headwater: Run) -> None:
 
 
 def test_ends_that_do_not_differ(headwater: Run) -> None:
-    done = headwater("bisect", "batch-size", "--good", "5.4.0", "--bad", "5.10.1", "--json")
+    words = ("bisect", "batch-size", "--good", "5.4.0", "--bad", "5.10.1", "--json")
+    done = headwater(*words)
     assert done.status == 3
-    assert "5.4.0 is good and 5.10.1 is good" in done.json["error"]["message"]
+    assert (done.json["result"], done.json["changes"]) == ("bad-endpoints", [])
+    assert [probe["verdict"] for probe in done.json["probes"]] == ["good", "good"]
+    assert "5.4.0 is good and 5.10.1 is good" in headwater(*words[:-1]).out
+
+
+def test_a_release_that_cannot_be_had_leaves_a_range(headwater: Run, workspace: Path) -> None:
+    """The hunt goes on around a release whose wheel the index does not have as pinned, and blames nothing for it."""
+    pins = workspace / "upstream" / "transformers.toml"
+    lines = pins.read_text(encoding="utf-8").splitlines()
+    at = lines.index('version = "5.5.0"')
+    wheel, tree = (next(n for n in range(at, at + 12) if lines[n].startswith(key)) for key in ("wheel", "tree"))
+    lines[wheel] = lines[wheel].replace("transformers-5.5.0-", "transformers-5.5.0.no.such-")
+    lines[tree] = f'tree = "{"0" * 40}"'
+    pins.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    done = headwater("bisect", "early-init", "--good", "5.4.0", "--bad", "5.6.0", "--json", cwd=workspace)
+    assert done.status == 4, done.err
+    assert done.json["result"] == "range"
+    assert done.json["changes"][0]["candidates"] == ["5.5.0", "5.6.0"]
+    assert {p["revision"]: p["verdict"] for p in done.json["probes"]}["5.5.0"] == "harness-error"
+    assert "5.5.0 cannot be probed: " in done.err

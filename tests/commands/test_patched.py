@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -51,9 +52,29 @@ def test_a_broken_hunk_fails_and_is_named(headwater: Run, workspace: Path) -> No
     path.write_text(broken, encoding="utf-8")
     done = headwater("test-patched", cwd=workspace)
     assert done.status == 1
-    assert path.name in done.err
-    assert "patch does not apply" in done.err
-    assert "src/transformers/cache_utils.py" in done.err
+    assert path.name in done.out
+    assert "patch does not apply" in done.out
+    assert "src/transformers/cache_utils.py" in done.out
+
+
+def test_a_hunk_with_other_line_numbers_is_not_applied_elsewhere(headwater: Run, workspace: Path) -> None:
+    [path] = (workspace / "patches" / SERIES).glob("0003-*.patch")
+    text = path.read_text(encoding="utf-8")
+    path.write_text(re.sub(r"(?m)^@@ -\d+,9 \+\d+,10 @@", "@@ -3,9 +3,10 @@", text, count=1), encoding="utf-8")
+    done = headwater("test-patched", "--json", cwd=workspace)
+    assert done.status == 1
+    assert path.name in done.json["runs"][0]["failure"]
+    assert "offset" in done.json["runs"][0]["failure"]
+
+
+def test_one_release_that_it_does_not_apply_to_leaves_the_others(headwater: Run) -> None:
+    words = ("--releases", "5.5.0,5.10.1", "--device", "meta", "--case", "early-init", "--json")
+    done = headwater("test-patched", *words)
+    assert done.status == 1
+    first, second = done.json["runs"]
+    assert (first["release"], first["lines"]) == ("5.5.0", [])
+    assert "0001-early-initialization" in first["failure"]
+    assert (second["release"], second["failure"], len(second["lines"])) == ("5.10.1", None, 1)
 
 
 def test_a_patch_that_mends_nothing_fails(headwater: Run, workspace: Path) -> None:

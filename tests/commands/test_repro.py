@@ -3,7 +3,13 @@
 
 from __future__ import annotations
 
+import json
+import os
 import re
+import signal
+import subprocess
+import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -173,3 +179,39 @@ def test_a_time_out_is_run_again(headwater: Run, tmp_path: Path) -> None:
         [probe] = done.json["probes"]
         assert probe["evidence"]["type"] == "TimeLimit"
         assert done.json["probes_run"] == 1
+
+
+def test_which_file_is_run_is_part_of_what_is_known(headwater: Run, tmp_path: Path) -> None:
+    """Two cases that import one another have the same files, and still two verdicts."""
+    write_case(tmp_path, "t-alpha", "import t_beta")
+    write_case(tmp_path, "t-beta", "import t_alpha; raise KeyError('nothing')")
+    done = headwater("repro", "5.10.1", "--cases-dir", tmp_path, "--case", "t-alpha,t-beta", "--json")
+    assert done.verdicts() == {"t-alpha": "good", "t-beta": "bad"}
+
+
+def test_variables_that_reach_a_probe_are_part_of_what_is_known(headwater: Run, tmp_path: Path) -> None:
+    write_case(tmp_path, "t-threads", "assert os.environ.get('OMP_NUM_THREADS') != '1'")
+    words = ("repro", "5.10.1", "--cases-dir", tmp_path, "--case", "t-threads", "--json")
+    assert headwater(*words, environ={"OMP_NUM_THREADS": "2"}).verdicts() == {"t-threads": "good"}
+    assert headwater(*words, environ={"OMP_NUM_THREADS": "1"}).verdicts() == {"t-threads": "other-failure"}
+
+
+def test_a_case_elsewhere_uses_the_workspace_s_helper(headwater: Run, tmp_path: Path) -> None:
+    write_case(tmp_path, "t-helped", "import casekit; casekit.absent('not here')")
+    done = headwater("repro", "5.10.1", "--cases-dir", tmp_path, "--case", "t-helped", "--json")
+    assert done.verdicts() == {"t-helped": "absent"}
+
+
+def test_an_interrupted_run_shows_what_it_has(tmp_path: Path, root: Path, headwater: Run) -> None:
+    write_case(tmp_path, "t-sleeps", "time.sleep(60)", limit=100)
+    headwater("repro", "5.10.1", "--case", "batch-size")
+    words = [sys.executable, "-m", "headwater", "repro", "5.10.1", "--cases-dir", str(tmp_path)]
+    words += ["--case", "batch-size,t-sleeps", "--json"]
+    cache = os.environ.get("HEADWATER_TEST_CACHE", root / ".cache" / "tests")
+    environ = {**os.environ, "HEADWATER_CACHE": str(cache), "PYTHONPATH": str(root / "src")}
+    process = subprocess.Popen(words, cwd=root, env=environ, stdout=subprocess.PIPE, text=True)
+    time.sleep(5)
+    process.send_signal(signal.SIGINT)
+    out, _ = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert [probe["case"] for probe in json.loads(out)["probes"]] == ["batch-size"]

@@ -3,7 +3,9 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -38,6 +40,9 @@ def test_a_release_that_does_not_exist_names_the_nearest(headwater: Run) -> None
         (["checkout", "5.10.3"], "5.10.2"),
         (["reproo"], "repro"),
         (["repro", "5.10.1", "--repeat", "0"], "--repeat"),
+        (["repro", ""], "''"),
+        (["repro", "5.10.1", "--series", ""], "''"),
+        (["repro", "5.10.1", "--output", "no/such/folder/x.json"], "no/such/folder"),
     ],
 )
 def test_bad_input_is_status_2_and_named(headwater: Run, words: list[str], named: str) -> None:
@@ -87,6 +92,7 @@ def test_offline_says_what_is_missing(headwater: Run, tmp_path: Path) -> None:
     done = headwater("repro", "5.10.1", "--offline", environ={"HEADWATER_CACHE": str(tmp_path)})
     assert done.status == 5
     assert "transformers-5.10.1-py3-none-any.whl is not cached" in done.err
+    assert "harness error" in done.out
 
 
 def test_cache_info_of_an_empty_cache(headwater: Run, tmp_path: Path) -> None:
@@ -94,3 +100,41 @@ def test_cache_info_of_an_empty_cache(headwater: Run, tmp_path: Path) -> None:
     assert done.status == 0
     assert {shelf["bytes"] for shelf in done.json["shelves"]} == {0}
     assert not (tmp_path / "none").exists()
+
+
+def test_a_usage_error_in_json_is_one_object_too(headwater: Run) -> None:
+    done = headwater("repro", "5.10.1", "--repeat", "0", "--json")
+    assert done.status == 2
+    assert "--repeat" in done.json["error"]["message"]
+
+
+def test_files_that_are_no_utf8(headwater: Run, workspace: Path) -> None:
+    (workspace / "patches" / "hybrid-static-cache" / "series").write_bytes(b"# \xff\n")
+    done = headwater("test-patched", cwd=workspace)
+    assert done.status == 2
+    assert "series: not UTF-8 at byte 2" in done.err
+
+
+def test_an_entry_of_the_atlas_without_a_case(headwater: Run, workspace: Path) -> None:
+    (workspace / "tests" / "repro" / "batch_size.py").unlink()
+    done = headwater("repro", "5.10.1", cwd=workspace)
+    assert done.status == 2
+    assert "batch-size" in done.err
+
+
+def test_caches_are_not_removed_from_under_a_run(headwater: Run, tmp_path: Path) -> None:
+    cache = tmp_path / "cache"
+    cache.mkdir()
+    with (cache / "use.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_SH)
+        done = headwater("cache", "clean", environ={"HEADWATER_CACHE": str(cache)})
+        assert done.status == 5
+        assert "other runs use the caches" in done.err
+    assert headwater("cache", "clean", environ={"HEADWATER_CACHE": str(cache)}).status == 0
+
+
+def test_what_is_there_and_no_file_is_written_to(headwater: Run) -> None:
+    """`--output /dev/null` must not put a file in the place of the device."""
+    before = Path(os.devnull).stat()
+    assert headwater("cache", "info", "--output", os.devnull).status == 0
+    assert Path(os.devnull).stat().st_rdev == before.st_rdev

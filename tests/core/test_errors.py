@@ -13,7 +13,6 @@ from headwater.core import errors, events
     [
         (errors.PatchFailed, 1),
         (errors.BadInput, 2),
-        (errors.BadEndpoints, 3),
         (errors.HarnessError, 5),
         (errors.NotCached, 5),
         (errors.DamagedDownload, 5),

@@ -26,11 +26,13 @@ DEVICE = Device("cuda:0", "H200", "570.1")
 LIMITS = Limits(seconds=60, memory=2**33, output=2**20, processes=64)
 VERDICT: dict[str, Any] = {
     "tree": "1" * 40,
+    "case_file": "early_init.py",
     "case_files": {"early_init.py": b"one", "casekit.py": b"two"},
     "environment": "e" * 64,
     "device": DEVICE,
     "limits": LIMITS,
     "child": "1",
+    "variables": {"OMP_NUM_THREADS": "2"},
     "repetition": 0,
 }
 
@@ -100,7 +102,10 @@ CHANGES: list[dict[str, Any]] = [
     {"device": Device(DEVICE.name, "H100", DEVICE.driver)},
     {"device": Device(DEVICE.name, DEVICE.model, "570.2")},
     *({"limits": dataclasses.replace(LIMITS, **{field.name: 1})} for field in dataclasses.fields(LIMITS)),
+    {"case_file": "casekit.py"},
     {"child": "2"},
+    {"variables": {"OMP_NUM_THREADS": "1"}},
+    {"variables": {}},
     {"repetition": 1},
 ]
 

@@ -36,6 +36,8 @@ TABLE: dict[End, tuple[Verdict, Verdict]] = {
     "died": (Verdict.BAD, Verdict.OTHER_FAILURE),
     "time-limit": (Verdict.BAD, Verdict.OTHER_FAILURE),
     "output-limit": (Verdict.BAD, Verdict.OTHER_FAILURE),
+    "process-limit": (Verdict.BAD, Verdict.OTHER_FAILURE),
+    "killed": (Verdict.BAD, Verdict.OTHER_FAILURE),
     "harness": (Verdict.HARNESS_ERROR, Verdict.HARNESS_ERROR),
 }
 
@@ -114,8 +116,9 @@ def test_signature_of_an_exception_without_message_or_frame(signature: Signature
 
 
 @pytest.mark.parametrize("end", ENDS)
-def test_harness_errors_and_time_outs_are_never_reused(end: End) -> None:
-    assert is_reusable(Outcome(end, "run", Evidence(), 1.0)) == (end not in {"harness", "time-limit"})
+def test_what_may_be_the_machines_fault_is_never_reused(end: End) -> None:
+    machine = {"harness", "time-limit", "killed", "no-device"}
+    assert is_reusable(Outcome(end, "run", Evidence(), 1.0)) == (end not in machine)
 
 
 @given(st.lists(st.sampled_from(Verdict), min_size=1))

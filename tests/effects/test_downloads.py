@@ -17,7 +17,7 @@ from headwater.core.events import Event, Finished, Note, Started
 from headwater.effects.index import Index
 
 if TYPE_CHECKING:
-    from tests.effects.conftest import IndexServer
+    from index_server import IndexServer
 
 ATTEMPTS = 4
 SECRET = "hunter2-%40-secret"

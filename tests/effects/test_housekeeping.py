@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from subprocess import Popen
 from typing import TYPE_CHECKING
@@ -13,6 +14,7 @@ import pytest
 
 from headwater.core.pins import Pins
 from headwater.core.verdicts import Evidence, Outcome
+from headwater.effects.blobs import blob_id
 from headwater.effects.files import size_of
 from headwater.effects.housekeeping import clean, prune, survey
 from headwater.effects.index import Index
@@ -22,7 +24,7 @@ from headwater.effects.trees import Trees
 from headwater.effects.workspace import Cache
 
 if TYPE_CHECKING:
-    from tests.effects.conftest import IndexServer
+    from index_server import IndexServer
 
 BUILDER = """
 import sys, time
@@ -113,6 +115,39 @@ def test_what_is_not_needed_goes_and_the_rest_stays(
     assert mirror.imported() == ["5.0.0", "5.1.0"]
 
 
+def test_files_that_no_tree_holds_any_more_go_with_their_byte_code(
+    cache: Cache, mirror_of: Callable[..., tuple[Mirror, list[str]]], empty_pins: Pins
+) -> None:
+    files = {
+        "transformers/__init__.py": b"",
+        "transformers/both.py": b"both = 1\n",
+        "transformers/run.sh*": b"#!/bin/sh\n",
+    }
+    other = {**files, "transformers/run.sh": b"#!/bin/sh\n", "transformers/new.py": b"new = 1\n"}
+    del other["transformers/run.sh*"]
+    mirror, commits = mirror_of({"5.0.0": files, "5.1.0": other})
+    trees = Trees(cache, mirror.git, "transformers")
+    kept, gone = (trees.ensure(mirror.library_tree(commit)) for commit in commits)
+    code = [cache.code / "cpython-311" / name[:2] / name for name in map(blob_id, {*files.values(), *other.values()})]
+    for path in code:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(b"x")
+    pinned = replace(empty_pins.releases[0], tree=kept.id)
+    known = replace(empty_pins, releases=(pinned,))
+    removed = prune(cache, known, [], [])
+    assert [line.partition(" (")[0] for line in removed] == [
+        str(gone.path.parent), f"2 files in {cache.blobs}", f"1 entries of byte code in {cache.code}"
+    ]  # fmt: skip
+    left = sorted(path.name for path in cache.blobs.glob("*/*"))
+    assert left == sorted([blob_id(b""), blob_id(b"both = 1\n"), blob_id(b"#!/bin/sh\n") + ".x"])
+    assert [path for path in code if not path.exists()] == [path for path in code if path.name == blob_id(b"new = 1\n")]
+    assert trees.whole(kept.id) is not None
+    assert trees.whole(gone.id) is None
+    assert trees.ensure(gone.id) == gone
+    assert (gone.path / "transformers" / "new.py").read_bytes() == b"new = 1\n"
+    assert prune(cache, replace(known, releases=(pinned, replace(pinned, tree=gone.id))), [], []) == []
+
+
 def test_what_a_killed_download_left_goes(
     cache: Cache, index_server: IndexServer, index: Index, pins: Callable[..., Pins],
     start_python: Callable[..., Popen[str]],
@@ -135,9 +170,11 @@ def test_what_a_killed_download_left_goes(
 @pytest.fixture
 def full_cache(cache: Cache, mirror_of: Callable[..., tuple[Mirror, list[str]]]) -> Cache:
     """A cache with something on every shelf, and a checkout beside them."""
-    mirror, [commit] = mirror_of({"5.0.0": {"transformers/__init__.py": b""}})
+    mirror, [commit] = mirror_of({"5.0.0": {"transformers/__init__.py": b"", "transformers/x.py": b"x"}})
     Trees(cache, mirror.git, "transformers").ensure(mirror.library_tree(commit))
     fill(cache.environments / "key")
+    (cache.environments / "key.preload.json").write_bytes(b"{}")
+    fill(cache.code / "cpython-311" / "ab")
     Store(cache.store).record(
         "key", Outcome("returned", "run", Evidence(), 1.0), case="c", revision="r", tree="t", environment="e",
         device="cpu", output="",
@@ -156,9 +193,21 @@ def test_clean_keeps_verdicts_unless_asked_and_checkouts_always(
     wanted = ["checkouts", *(["store.sqlite3"] if not store else []), *(["transformers.git"] if keep_mirror else [])]
     assert [name for name in left if not name.startswith("store.sqlite3-")] == sorted(wanted)
     assert not store or not list(full_cache.root.glob("store*"))
-    assert len(removed) >= 4
+    assert len(removed) >= 6
     assert Store(full_cache.store).count() == (0 if store else 1)
     assert len(clean(full_cache, store=False, keep_mirror=True)) == 0
+
+
+def test_clean_takes_damaged_stores_only_with_the_store(full_cache: Cache) -> None:
+    full_cache.store.write_bytes(b"this is no database\n" * 300)
+    Store(full_cache.store)
+    [aside] = full_cache.root.glob("store.sqlite3.damaged-*")
+    before = {shelf.name: shelf.bytes for shelf in survey(full_cache)}["store"]
+    assert before >= 6000 + full_cache.store.stat().st_size
+    clean(full_cache, store=False, keep_mirror=False)
+    assert aside.exists()
+    clean(full_cache, store=True, keep_mirror=False)
+    assert not aside.exists()
 
 
 def test_clean_after_a_clean_that_was_killed(full_cache: Cache) -> None:
@@ -172,7 +221,10 @@ def test_clean_after_a_clean_that_was_killed(full_cache: Cache) -> None:
 def test_the_survey_counts_and_measures(full_cache: Cache) -> None:
     shelves = {shelf.name: shelf for shelf in survey(full_cache)}
     counts: Mapping[str, int] = {name: shelf.count for name, shelf in shelves.items()}
-    assert counts == {"mirror": 1, "wheels": 1, "trees": 1, "environments": 1, "left over": 0, "store": 1}
+    assert counts == {
+        "mirror": 1, "wheels": 1, "trees": 1, "files of trees": 2, "byte code": 1, "environments": 1, "left over": 0,
+        "store": 1,
+    }  # fmt: skip
     before = shelves["environments"].bytes
     fill(full_cache.environments / "other", b"x" * 100_000)
     after = {shelf.name: shelf for shelf in survey(full_cache)}["environments"]

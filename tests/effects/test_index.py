@@ -15,7 +15,7 @@ from headwater.core.pins import IndexFile
 from headwater.effects.index import Index
 
 if TYPE_CHECKING:
-    from tests.effects.conftest import IndexServer
+    from index_server import IndexServer
 
 
 def test_only_final_releases_with_a_pure_wheel_in_version_order(index_server: IndexServer, index: Index) -> None:

@@ -16,11 +16,11 @@ from headwater.core.events import Event, Finished, Started
 from headwater.core.grouping import locked_versions
 from headwater.core.pins import EnvironmentGroup, Pins
 from headwater.effects.index import Index
-from headwater.effects.locks import LockMaker, lock_files
+from headwater.effects.locks import Lock, LockMaker
 from headwater.effects.proc import ProcessFailed
 
 if TYPE_CHECKING:
-    from tests.effects.conftest import IndexServer
+    from index_server import IndexServer
 
 World = Callable[[Mapping[str, Sequence[str]]], tuple[LockMaker, Pins]]
 V = Version
@@ -57,7 +57,6 @@ def test_consecutive_releases_share_a_lock_as_long_as_it_resolves(world: World, 
     assert locked_versions(locks[1].text)["hub"] == V("2.0")
     assert "old-library" not in locked_versions(locks[1].text)
     assert maker.check(pins.releases, lambda pin: locks[0 if pin.version < V("5.2.0") else 1].text) == []
-    assert lock_files(locks) == {f"locks/{lock.group.name}.txt": lock.text for lock in locks}
     started, finished = ({e.key for e in events if isinstance(e, kind)} for kind in (Started, Finished))
     assert started == finished != set()
 
@@ -85,14 +84,44 @@ def test_a_lock_that_satisfies_a_new_release_stays_as_it_is(world: World) -> Non
     maker, pins = world({"5.0.0": ["hub<2"], "5.1.0": ["hub>=1.2"], "5.2.0": ["hub>=1.5"], "5.3.0": ["hub>=2"]})
     [first] = maker.from_scratch(pins.releases[:1])
     before = EnvironmentGroup("4.0-4.1", V("4.0"), V("4.1"), "locks/4.0-4.1.txt")
-    extended = maker.extend([before, first.group], lambda _lock: first.text, pins.releases[1:])
-    assert [(lock.group.first, lock.group.last) for lock in extended] == [
+    texts = {before.lock: "hub==1.0\n", first.group.lock: first.text}
+    extended = maker.extend([before, first.group], texts.__getitem__, pins.releases[1:])
+    assert extended[0] == Lock(before, "hub==1.0\n")
+    assert [(lock.group.first, lock.group.last) for lock in extended[1:]] == [
         (V("5.0.0"), V("5.2.0")),
         (V("5.3.0"), V("5.3.0")),
     ]
-    assert extended[0].text == first.text
-    assert extended[0].group.lock == first.group.lock
-    assert locked_versions(extended[1].text)["hub"] == V("2.0")
+    assert extended[1].text == first.text
+    assert extended[1].group.lock == first.group.lock
+    assert locked_versions(extended[2].text)["hub"] == V("2.0")
+
+
+def test_releases_that_come_late_find_their_place_between_the_groups(world: World) -> None:
+    maker, pins = world(
+        {"4.9.0": ["hub<2"], "5.0.1": ["hub<2"], "5.0.9": ["old-library"], "5.1.1": ["hub<2"], "5.3.1": ["hub>=2"]}
+    )
+    low = EnvironmentGroup("5.0-5.1", V("5.0.0"), V("5.1.0"), "locks/5.0-5.1.txt")
+    high = EnvironmentGroup("5.3-5.4", V("5.3.0"), V("5.4.0"), "locks/5.3-5.4.txt")
+    texts = {low.lock: "hub==1.5\n", high.lock: "hub==2.0\n"}
+    fitting = [pin for pin in pins.releases if pin.version != V("5.0.9")]
+    extended = maker.extend([low, high], texts.__getitem__, fitting)
+    assert [(lock.group.first, lock.group.last) for lock in extended] == [
+        (V("4.9.0"), V("4.9.0")), (V("5.0.0"), V("5.1.1")), (V("5.3.0"), V("5.4.0")),
+    ]  # fmt: skip
+    assert [lock.text for lock in extended[1:]] == list(texts.values())
+    assert locked_versions(extended[0].text)["hub"] == V("1.5")
+    with pytest.raises(HarnessError, match=r"5\.0\.9 stands inside the group 5\.0-5\.1.*old-library.*--locks"):
+        maker.extend([low, high], texts.__getitem__, [p for p in pins.releases if p not in fitting])
+
+
+def test_no_two_groups_share_a_lock_file(world: World) -> None:
+    maker, pins = world({"5.2.0": ["hub<1.2"], "5.2.1": ["hub>=2"], "5.2.2": ["hub<2,>1.2"]})
+    made = maker.from_scratch(pins.releases)
+    added = maker.extend([made[0].group], lambda _lock: made[0].text, pins.releases[1:])
+    for locks in (made, added):
+        assert [lock.group.name for lock in locks] == ["5.2-5.2", "5.2.1-5.2.1", "5.2.2-5.2.2"]
+        assert len({lock.group.lock for lock in locks}) == 3
+        assert [locked_versions(lock.text)["hub"] for lock in locks] == [V("1.0"), V("2.0"), V("1.5")]
 
 
 def test_what_a_lock_does_not_satisfy_is_named(world: World) -> None:

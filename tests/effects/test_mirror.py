@@ -23,7 +23,7 @@ from headwater.effects.wheels import WheelRefused
 from headwater.effects.workspace import Cache
 
 if TYPE_CHECKING:
-    from tests.effects.conftest import IndexServer
+    from index_server import IndexServer
 
 FILES = {
     "transformers/__init__.py": b"__version__ = '5.0.0'\n",
@@ -180,6 +180,59 @@ def test_a_wheel_that_cannot_be_trusted_leaves_nothing(
     assert refs(mirror.git) == {}
     assert incoming(cache) == []
     assert mirror.ensure(first) == COMMIT
+
+
+# Changed, removed, back again, executable, under another name.
+HISTORY: dict[str, dict[str, bytes]] = {
+    "5.0.0": FILES,
+    "5.1.0": {**FILES, "transformers/cache_utils.py": b"class Cache: pass\n", "transformers/new.py": b""},
+    "5.2.0": {name: content for name, content in FILES.items() if name != "transformers/cache_utils.py"},
+    "5.3.0": {**FILES, "transformers/cache_utils.py*": FILES["transformers/cache_utils.py"]},
+    "5.4.0": {"transformers/__init__.py": b"", "transformers/renamed.py": FILES["transformers/cache_utils.py"]},
+    "5.5.0": FILES,
+}
+del HISTORY["5.3.0"]["transformers/cache_utils.py"]
+
+
+def test_several_releases_in_one_go_are_the_same_as_one_by_one(
+    index_server: IndexServer, index: Index, pins: Callable[..., Pins], tmp_path: Path,
+    refs: Callable[[GitDir], dict[str, str]], monkeypatch: pytest.MonkeyPatch,
+) -> None:  # fmt: skip
+    wheels = {version: index_server.add("transformers", version, files) for version, files in HISTORY.items()}
+    all_pins = pins(wheels)
+    one = Mirror(Cache(tmp_path / "one"), all_pins, index)
+    commits = [one.ensure(pin) for pin in all_pins.releases]
+    assert commits[0] == COMMIT
+    for name, at_once in (("all", 64), ("two", 2)):
+        monkeypatch.setattr("headwater.effects.mirror._AT_ONCE", at_once)
+        mirror = Mirror(Cache(tmp_path / name), all_pins, index)
+        assert mirror.ensure(all_pins.releases[2]) == commits[2]
+        index_server.requests.clear()
+        assert mirror.ensure_all(all_pins.releases) == commits
+        assert refs(mirror.git) == refs(one.git)
+        assert [index_server.fetched(file.file) for file in wheels.values()] == [1, 1, 0, 1, 1, 1]
+        mirror.git("fsck", "--strict", "--full")
+        mirror.repack(anew=True)
+        assert mirror.ensure_all(all_pins.releases[::-1]) == commits[::-1]
+
+
+@pytest.mark.parametrize("fault", ["tree", "commit", "path", "empty"])
+def test_one_of_several_that_cannot_be_trusted_leaves_nothing_of_them(
+    index_server: IndexServer, index: Index, pins: Callable[..., Pins], cache: Cache,
+    refs: Callable[[GitDir], dict[str, str]], fault: str,
+) -> None:  # fmt: skip
+    bad = {"path": {"transformers/a.py": b"", "transformers/../../x.py": b""}, "empty": {"other/__init__.py": b""}}
+    releases = {"5.0.0": FILES, "5.1.0": bad.get(fault, HISTORY["5.1.0"]), "5.2.0": FILES}
+    wheels = {version: index_server.add("transformers", version, files) for version, files in releases.items()}
+    said = {f"{fault}s": {"5.1.0": "1" * 40}} if fault in ("tree", "commit") else {}
+    all_pins = pins(wheels, **said)
+    mirror = Mirror(cache, all_pins, index)
+    with pytest.raises(HarnessError, match=r"5\.1\.0"):
+        mirror.ensure_all(all_pins.releases)
+    assert refs(mirror.git) == {}
+    assert mirror.imported() == []
+    assert incoming(cache) == []
+    assert mirror.ensure(all_pins.releases[0]) == COMMIT
 
 
 def test_a_damaged_download_leaves_the_mirror_as_it_was(

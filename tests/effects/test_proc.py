@@ -6,7 +6,10 @@ from __future__ import annotations
 import os
 import sys
 import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack
 from pathlib import Path
+from typing import BinaryIO
 
 import pytest
 
@@ -14,6 +17,8 @@ from headwater.core.errors import HarnessError
 from headwater.effects import proc
 from headwater.effects.files import write_atomically
 from headwater.effects.proc import ProcessFailed, end_group, has_ended, run, start_in_group
+
+Start = Callable[..., tuple[proc.Process, BinaryIO]]
 
 
 def python(code: str) -> list[str]:
@@ -31,6 +36,26 @@ def is_alive(number: int) -> bool:
         return Path(f"/proc/{number}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
     except FileNotFoundError:
         return False
+
+
+@pytest.fixture
+def start() -> Iterator[Start]:
+    """Start a process in a group of its own; also what it prints, errors included."""
+    with ExitStack() as stack:
+
+        def run_it(
+            argv: list[str], cwd: Path, environ: Mapping[str, str], *descriptors: int
+        ) -> tuple[proc.Process, BinaryIO]:
+            reads, writes = os.pipe()
+            output = stack.enter_context(os.fdopen(reads, "rb"))
+            try:
+                process = start_in_group(argv, environ=environ, cwd=cwd, pass_fds=descriptors, output=writes)
+            finally:
+                os.close(writes)
+            stack.callback(end_group, process)
+            return process, output
+
+        yield run_it
 
 
 def test_its_output(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
@@ -92,7 +117,7 @@ def test_an_end_to_waiting(tmp_path: Path) -> None:
     assert time.monotonic() - began < 10
 
 
-def test_a_group_ends_as_a_whole(tmp_path: Path) -> None:
+def test_a_group_ends_as_a_whole(start: Start, tmp_path: Path) -> None:
     code = (
         "import os, subprocess, sys\n"
         "child = subprocess.Popen(['sleep', '60'])\n"
@@ -100,12 +125,11 @@ def test_a_group_ends_as_a_whole(tmp_path: Path) -> None:
         "print('error', file=sys.stderr, flush=True)\n"
         "child.wait()\n"
     )
-    process = start_in_group(python(code), environ={"LC_CTYPE": "C.UTF-8"}, cwd=tmp_path, pass_fds=[])
-    assert process.stdout is not None and process.stdin is not None
-    said = process.stdout.readline().decode()
+    process, output = start(python(code), tmp_path, {"LC_CTYPE": "C.UTF-8"})
+    said = output.readline().decode()
     child = int(said.split()[0])
     assert said.split(" ", 1)[1] == f"True ['LC_CTYPE'] {tmp_path}\n"
-    assert process.stdout.readline() == b"error\n"
+    assert output.readline() == b"error\n"
     assert is_alive(child) and not has_ended(process)
     end_group(process)
     end_group(process)
@@ -115,14 +139,12 @@ def test_a_group_ends_as_a_whole(tmp_path: Path) -> None:
             break
         time.sleep(0.05)
     assert not is_alive(child)
-    process.stdin.close()
-    process.stdout.close()
+    assert process.stdin is not None and process.stdin.closed
 
 
-def test_having_ended_is_seen_without_collecting(tmp_path: Path) -> None:
-    process = start_in_group(python("raise SystemExit(7)"), environ={}, cwd=tmp_path, pass_fds=[])
-    assert process.stdout is not None and process.stdin is not None
-    process.stdout.read()
+def test_having_ended_is_seen_without_collecting(start: Start, tmp_path: Path) -> None:
+    process, output = start(python("raise SystemExit(7)"), tmp_path, {})
+    output.read()
     for _ in range(200):
         if has_ended(process):
             break
@@ -132,19 +154,18 @@ def test_having_ended_is_seen_without_collecting(tmp_path: Path) -> None:
     os.kill(process.pid, 0)
     end_group(process)
     assert status_of(process) == 7
-    process.stdin.close()
-    process.stdout.close()
 
 
-def test_no_descriptor_leaks_into_a_process(tmp_path: Path) -> None:
+def test_no_descriptor_leaks_into_a_process(start: Start, tmp_path: Path) -> None:
     reads, writes = os.pipe()
     code = f"import os; os.fstat({writes})"
     try:
         with pytest.raises(ProcessFailed, match="Bad file descriptor"):
             proc.run(python(code))
-        process = start_in_group(python(code), environ={}, cwd=tmp_path, pass_fds=[writes])
-        out, _err = process.communicate()
-        assert (process.returncode, out) == (0, b"")
+        process, output = start(python(code), tmp_path, {}, writes)
+        with process:
+            assert output.read() == b""
+        assert process.returncode == 0
     finally:
         os.close(reads)
         os.close(writes)

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The store: what is recorded stays, across kills and between processes; what cannot be used is refused by name."""
+"""The store: what is recorded stays, across kills and between processes; what is damaged is kept aside; what cannot be
+used is refused by name."""
 
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import closing
 from pathlib import Path
 from subprocess import Popen
@@ -14,6 +15,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from headwater.core.errors import HarnessError
+from headwater.core.events import Event, Note
 from headwater.core.verdicts import End, Evidence, Outcome
 from headwater.effects.store import SCHEMA, Store
 
@@ -26,6 +28,7 @@ from pathlib import Path
 from headwater.core.verdicts import Evidence, Outcome
 from headwater.effects.store import Store
 path, name, count = Path(sys.argv[1]), sys.argv[2], int(sys.argv[3])
+print("ready", flush=True)
 sys.stdin.read(1)
 store = Store(path)
 for number in range(count):
@@ -55,6 +58,16 @@ def record() -> Callable[[Store, str, Outcome], None]:
 
 
 Record = Callable[[Store, str, Outcome], None]
+
+
+def let_go(writers: Sequence[Popen[str]]) -> None:
+    """Have all of them begin at once, when the last one is ready."""
+    for writer in writers:
+        assert writer.stdout is not None and writer.stdout.readline() == "ready\n"
+    for writer in writers:
+        assert writer.stdin is not None
+        writer.stdin.write("g")
+        writer.stdin.flush()
 
 
 @pytest.mark.parametrize("outcome", [GOOD, BAD, Outcome("raised", "library", Evidence("ImportError", ""), 0.0, True)])
@@ -104,9 +117,8 @@ def test_any_message_can_be_recorded(tmp_path_factory: pytest.TempPathFactory, m
 
 def test_a_killed_writer_leaves_what_it_had_recorded(path: Path, start_python: Callable[..., Popen[str]]) -> None:
     writer = start_python(WRITER, path, "w", 100_000)
-    assert writer.stdout is not None and writer.stdin is not None
-    writer.stdin.write("g")
-    writer.stdin.flush()
+    let_go([writer])
+    assert writer.stdout is not None
     last = 0
     while last < 25:
         line = writer.stdout.readline()
@@ -129,10 +141,7 @@ def test_a_killed_writer_leaves_what_it_had_recorded(path: Path, start_python: C
 def test_eight_processes_at_once_on_a_fresh_store(path: Path, start_python: Callable[..., Popen[str]]) -> None:
     count = 25
     writers = [start_python(WRITER, path, f"w{n}", count) for n in range(8)]
-    for writer in writers:
-        assert writer.stdin is not None
-        writer.stdin.write("g")
-        writer.stdin.flush()
+    let_go(writers)
     for writer in writers:
         _out, err = writer.communicate(timeout=100)
         assert writer.returncode == 0, err
@@ -179,8 +188,72 @@ def another_programs(path: Path) -> None:
         connection.execute("CREATE TABLE probes (something_else)")
 
 
-@pytest.mark.parametrize("damage", [all_of_it, cut_off, inside, a_folder, another_programs])
-def test_a_damaged_store_is_named_with_the_next_step(
+def no_longer_listed(path: Path) -> None:
+    """Take a page that is in use into the list of free ones as well: every query answers as before."""
+    content = bytearray(path.read_bytes())
+    content[32:40] = (3).to_bytes(4, "big") + (1).to_bytes(4, "big")
+    path.write_bytes(bytes(content))
+
+
+@pytest.mark.parametrize("damage", [all_of_it, cut_off, inside, no_longer_listed])
+def test_a_damaged_store_is_named_and_set_aside_and_a_new_one_begun(
+    path: Path, record: Record, events: list[Event], damage: Callable[[Path], None]
+) -> None:
+    store = Store(path)
+    for number in range(50):
+        record(store, f"key-{number}", BAD)
+    damage(path)
+    damaged = path.read_bytes()
+    store = Store(path, events.append)
+    [note] = events
+    assert isinstance(note, Note) and note.warning
+    [aside] = path.parent.glob(f"{path.name}.damaged-*")
+    assert str(path) in note.text and "is damaged" in note.text and aside.name in note.text
+    assert aside.read_bytes() == damaged
+    assert (store.count(), store.recall("key-7")) == (0, None)
+    record(store, "key-7", GOOD)
+    assert Store(path, events.append).recall("key-7") == GOOD
+    assert events == [note]
+
+
+def test_the_second_damaged_store_does_not_take_the_firsts_place(path: Path, record: Record) -> None:
+    contents = {}
+    for number in range(3):
+        record(Store(path), f"key-{number}", BAD)
+        path.write_bytes(b"damaged, %d\n" % number * 300)
+        contents[number] = path.read_bytes()
+        assert Store(path).count() == 0
+    kept = [aside.read_bytes() for aside in path.parent.glob(f"{path.name}.damaged-*")]
+    assert sorted(kept) == sorted(contents.values())
+
+
+def test_several_processes_find_a_damaged_store_and_one_sets_it_aside(
+    path: Path, record: Record, start_python: Callable[..., Popen[str]]
+) -> None:
+    record(Store(path), "key", BAD)
+    all_of_it(path)
+    damaged = path.read_bytes()
+    writers = [start_python(WRITER, path, f"w{n}", 5) for n in range(6)]
+    let_go(writers)
+    for writer in writers:
+        _out, err = writer.communicate(timeout=100)
+        assert writer.returncode == 0, err
+    assert Store(path).count() == 6 * 5
+    assert [aside.read_bytes() for aside in path.parent.glob(f"{path.name}.damaged-*")] == [damaged]
+
+
+def test_a_store_that_is_damaged_while_it_is_used_is_named(path: Path, record: Record) -> None:
+    store = Store(path)
+    for number in range(50):
+        record(store, f"key-{number}", BAD)
+    inside(path)
+    with pytest.raises(HarnessError, match=f"{path} is damaged"):
+        for number in range(50):
+            store.recall(f"key-{number}")
+
+
+@pytest.mark.parametrize("damage", [a_folder, another_programs])
+def test_a_store_that_cannot_be_used_is_named_with_the_next_step(
     path: Path, record: Record, damage: Callable[[Path], None]
 ) -> None:
     store = Store(path)

@@ -15,7 +15,7 @@ from headwater.effects.index import Index
 from headwater.effects.torch_source import ALLOW, LARGE, TorchSource, find_torch
 
 if TYPE_CHECKING:
-    from tests.effects.conftest import IndexServer
+    from index_server import IndexServer
 
 HERE = f"cp{sys.version_info.major}{sys.version_info.minor}"
 needs_no_gpu = pytest.mark.skipif(torch_source._has_gpu(), reason="this machine has a GPU, so any torch will do")

@@ -1,17 +1,23 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The part of Headwater that runs inside a probed environment: standard library only, alone in its folder.
+"""The part of Headwater that runs inside a probed environment: standard library only, alone in its folder with the
+server that forks for it (`serve.py`).
 
-It reads one request, a line of JSON, from standard input, and writes events, one JSON object a line, to the file
-descriptor that its argument names. Standard output and error belong to the case.
+Either as a fork or as a process of its own (`probe_child.py FD`) it reads one request and writes events, one JSON
+object a line, to a pipe of its own. Standard output and error belong to the case.
 
 Requests (`"protocol": 1`):
-    {"op": "probe", "nonce", "tree", "package", "cases", "case", "device", "memory", "processes"}
-    {"op": "device", "nonce", "device"}
+    {"op": "probe", "nonce", "tree", "manifest", "code", "package", "cases", "case", "device", "memory", "work",
+     "variables", "report_modules"}
+    {"op": "device", "nonce", "device", "work", "variables"}
 Events, each with the request's nonce, so that nothing a case prints can be taken for one:
     {"event": "phase", "phase": "device" | "library" | "case" | "run"}
     {"event": "outcome", "end": "returned" | "absent" | "raised" | "no-device", "phase", "type", "message", "frame",
      "import_failure"}
     {"event": "device", "available", "model", "driver", "reason"}
+    {"event": "code", "compiled", "loaded", "damaged"}: files of the tree, and entries of the byte-code cache
+    {"event": "modules", "names"}: what was imported from outside the tree
+    {"event": "copy"}: a copy of the process, by a fork of the case, came to the end of the case as well
+    {"event": "damage", "path"}: a file of the tree is not what its manifest says; nothing was run
 
 It judges nothing: whether an exception is the bug is for the caller to say.
 """
@@ -19,16 +25,26 @@ It judges nothing: whether an exception is the bug is for the caller to say.
 from __future__ import annotations
 
 import contextlib
+import hashlib
+import importlib
+import importlib.machinery
 import importlib.util
 import json
+import marshal
 import os
+import platform
 import signal
 import sys
-from types import ModuleType
-from typing import Any
+import tempfile
+from types import CodeType, ModuleType
+from typing import Any, NoReturn
 
 PROTOCOL = 1
 MESSAGE_LIMIT = 4000
+
+
+class CaseMisbehaved(Exception):
+    """A case returned after it had taken away what a verdict rests on: its output or its working folder."""
 
 
 class Speaker:
@@ -43,35 +59,122 @@ class Speaker:
 
     def say(self, event: str, **fields: object) -> None:
         # A case that forks comes back here in its child as well: only one process speaks for the probe.
-        if os.getpid() != self._process:
-            os._exit(1)
-        line = json.dumps({"event": event, "nonce": self._nonce, **fields}) + "\n"
+        copied = os.getpid() != self._process
+        line = json.dumps({"event": "copy" if copied else event, "nonce": self._nonce, **fields}) + "\n"
         data = line.encode("utf-8", "backslashreplace")
         while data:
             data = data[os.write(self._descriptor, data) :]
+        if copied:
+            os._exit(1)
 
 
-def set_limits(request: dict[str, Any]) -> None:
-    """Bound memory (where no accelerator maps its own) and processes, for this process and what it starts."""
-    try:
-        import resource
-    except ImportError:
-        return
+class TreeCode:
+    """Byte code of a tree's files by their content, shared between all trees that hold the same file.
+
+    A file's key is its git blob id, which its manifest gives and its source is checked against; no time stamp has a
+    say. An entry begins with the sha256 of what follows it.
+    """
+
+    def __init__(self, request: dict[str, Any], speaker: Speaker) -> None:
+        self.root = request["tree"]
+        with open(request["manifest"], encoding="utf-8") as stream:
+            self._files = json.load(stream)["files"]
+        tag = f"{sys.implementation.cache_tag}-{importlib.util.MAGIC_NUMBER.hex()}"
+        self._cache = os.path.join(request["code"], tag)
+        self._speaker = speaker
+        self.compiled, self.loaded = 0, 0
+        self.damaged: list[str] = []
+
+    def code(self, path: str, source: bytes) -> CodeType:
+        inside = os.path.relpath(path, self.root).replace(os.sep, "/")
+        blob = hashlib.sha1(b"blob %d\0" % len(source) + source).hexdigest()
+        if self._files.get(inside, [None])[0] != blob:
+            # At once: the library may catch what is raised here.
+            self._speaker.say("damage", path=inside)
+            os._exit(1)
+        entry = os.path.join(self._cache, blob[:2], blob)
+        found = self._read(entry)
+        if found is not None:
+            self.loaded += 1
+            # The entry may have been made for the same file of another tree.
+            sys.modules["_imp"]._fix_co_filename(found, path)
+            return found
+        self.compiled += 1
+        made = compile(source, path, "exec", dont_inherit=True)
+        # Where it cannot be kept, it is made again next time: that is no matter of the library.
+        with contextlib.suppress(OSError):
+            self._write(entry, marshal.dumps(made))
+        return made
+
+    def _read(self, entry: str) -> CodeType | None:
+        try:
+            with open(entry, "rb") as stream:
+                content = stream.read()
+        except OSError:
+            return None
+        if hashlib.sha256(content[32:]).digest() != content[:32]:
+            self.damaged.append(os.path.basename(entry))
+            return None
+        with contextlib.suppress(EOFError, TypeError, ValueError):
+            code = marshal.loads(content[32:])
+            if isinstance(code, CodeType):
+                return code
+        self.damaged.append(os.path.basename(entry))
+        return None
+
+    def _write(self, entry: str, content: bytes) -> None:
+        folder = os.path.dirname(entry)
+        os.makedirs(folder, exist_ok=True)
+        handle, part = tempfile.mkstemp(dir=folder)
+        with os.fdopen(handle, "wb") as stream:
+            stream.write(hashlib.sha256(content).digest() + content)
+        os.replace(part, entry)
+
+    def install(self) -> None:
+        """Have every import from the tree come through here."""
+        tree_code = self
+
+        class Loader(importlib.machinery.SourceFileLoader):
+            def get_code(self, fullname: str) -> CodeType:
+                path = self.get_filename(fullname)
+                return tree_code.code(path, self.get_data(path))
+
+        def hook(path: str) -> importlib.machinery.FileFinder:
+            if path != self.root and not path.startswith(self.root + os.sep):
+                raise ImportError(f"{path} is outside of the tree")
+            return importlib.machinery.FileFinder(path, (Loader, [".py"]))
+
+        sys.path_hooks.insert(0, hook)
+        sys.path.insert(0, self.root)
+
+
+def set_limits(memory: int) -> None:
+    """Bound the address space, where no accelerator maps its own, for this process and what it starts."""
+    import resource
+
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    wanted = {"RLIMIT_AS": request["memory"], "RLIMIT_NPROC": request["processes"]}
-    for name, value in wanted.items():
-        kind = getattr(resource, name, None)
-        if kind is None or not value:
-            continue
-        hard = resource.getrlimit(kind)[1]
-        bound = value if hard == resource.RLIM_INFINITY else min(value, hard)
-        resource.setrlimit(kind, (bound, bound))
+    if memory:
+        hard = resource.getrlimit(resource.RLIMIT_AS)[1]
+        bound = memory if hard == resource.RLIM_INFINITY else min(memory, hard)
+        resource.setrlimit(resource.RLIMIT_AS, (bound, bound))
+
+
+def prctl(option: int, value: int) -> None:
+    """Set a property of this process on Linux, see linux/prctl.h."""
+    if sys.platform == "linux":
+        import ctypes
+
+        ctypes.CDLL(None).prctl(option, value, 0, 0, 0)
+
+
+def end_with_parent() -> None:
+    """Have this process killed when the one that started it is: nobody would be left to enforce its limits."""
+    prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG
 
 
 def deepest_frame(error: BaseException, package: str) -> str | None:
     """The last frame of the traceback that lies in the library: `transformers/cache_utils.py:742 in update`."""
-    module = sys.modules.get(package)
-    home = getattr(module, "__file__", None)
+    home = getattr(sys.modules.get(package), "__file__", None)
     if not home:
         return None
     # Not resolved: the files of a tree may be links to ones that several trees share.
@@ -117,20 +220,9 @@ def report(speaker: Speaker, end: str, phase: str, error: BaseException, package
     )
 
 
-def end_with_parent() -> None:
-    """Have Linux kill this process when Headwater is killed: nobody would be left to enforce its limits."""
-    if sys.platform != "linux":
-        return
-    import ctypes
-
-    set_parent_death_signal = 1  # PR_SET_PDEATHSIG in linux/prctl.h
-    ctypes.CDLL(None).prctl(set_parent_death_signal, signal.SIGKILL)
-
-
 def open_device(name: str) -> None:
     """Use the device once: what cannot hold one number is not there."""
-    torch = sys.modules["torch"]
-    torch.empty(1, device=name)
+    sys.modules["torch"].empty(1, device=name)
 
 
 def load_case(folder: str, file: str) -> ModuleType:
@@ -141,6 +233,23 @@ def load_case(folder: str, file: str) -> ModuleType:
     sys.modules["headwater_case"] = module
     spec.loader.exec_module(module)
     return module
+
+
+def places() -> tuple[object, ...]:
+    """The identity of what a verdict rests on besides the tree: standard output and error, the working folder."""
+    streams = [os.fstat(descriptor) for descriptor in (1, 2)]
+    return (*((state.st_dev, state.st_ino) for state in streams), os.getcwd())
+
+
+def run_case(case: ModuleType, device: str) -> None:
+    before = places()
+    case.run(device)
+    try:
+        after = places()
+    except OSError as error:
+        raise CaseMisbehaved(f"it took its output or working folder away: {error}") from error
+    if after != before:
+        raise CaseMisbehaved("it returned with another output or working folder than it was given")
 
 
 def probe(request: dict[str, Any], speaker: Speaker) -> None:
@@ -155,22 +264,46 @@ def probe(request: dict[str, Any], speaker: Speaker) -> None:
     except Exception as error:
         report(speaker, "no-device", phase, error, package)
         return
+    tree_code = TreeCode(request, speaker)
     try:
         phase = "library"
         speaker.say("phase", phase=phase)
-        sys.path.insert(0, request["tree"])
+        tree_code.install()
         __import__(package)
         phase = "case"
         speaker.say("phase", phase=phase)
         case = load_case(request["cases"], request["case"])
         phase = "run"
         speaker.say("phase", phase=phase)
-        case.run(request["device"])
+        run_case(case, request["device"])
     except BaseException as error:
         end = "absent" if getattr(type(error), "headwater_outcome", None) == "absent" else "raised"
         report(speaker, end, phase, error, package)
-        return
-    speaker.say("outcome", end="returned", phase=phase, type=None, message=None, frame=None, import_failure=False)
+    else:
+        speaker.say("outcome", end="returned", phase=phase, type=None, message=None, frame=None, import_failure=False)
+    speaker.say("code", compiled=tree_code.compiled, loaded=tree_code.loaded, damaged=tree_code.damaged)
+    if request.get("report_modules"):
+        speaker.say("modules", names=modules_outside(request["tree"], request["cases"]))
+
+
+def modules_outside(*folders: str) -> list[str]:
+    """The modules that were imported from files outside of `folders`, in the order of import."""
+    found = []
+    for name, module in list(sys.modules.items()):
+        file = getattr(module, "__file__", None)
+        if file and name != "__main__" and not file.startswith(folders):
+            found.append(name)
+    return found
+
+
+def driver_version(kind: str) -> str:
+    """The version of an accelerator's driver, as Linux tells it."""
+    places = {"cuda": "/proc/driver/nvidia/version", "xpu": "/sys/module/xe/version"}
+    try:
+        with open(places[kind], encoding="utf-8") as stream:
+            return stream.readline().strip()
+    except OSError:
+        return platform.release()  # A driver that comes with the kernel.
 
 
 def describe_device(request: dict[str, Any], speaker: Speaker) -> None:
@@ -184,33 +317,39 @@ def describe_device(request: dict[str, Any], speaker: Speaker) -> None:
         speaker.say("device", available=False, model="", driver="", reason=text_of(error))
         return
     kind = name.partition(":")[0]
-    model, driver = "", ""
+    model, driver = platform.machine(), platform.mac_ver()[0]
     if kind in ("cuda", "xpu"):
         model = getattr(torch, kind).get_device_name(name)
-        version = getattr(torch._C, "_cuda_getDriverVersion", None) if kind == "cuda" else None
-        driver = str(version()) if version else ""
+        driver = driver_version(kind)
     speaker.say("device", available=True, model=model, driver=driver, reason="")
+
+
+def answer(request: dict[str, Any], events: int) -> NoReturn:
+    """Answer one request in this process, and end it."""
+    end_with_parent()
+    speaker = Speaker(events, request["nonce"])
+    nothing = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(nothing, 0)
+    os.close(nothing)
+    os.chdir(request["work"])
+    os.environ.update(request["variables"])
+    if request["op"] == "device":
+        describe_device(request, speaker)
+    else:
+        set_limits(request["memory"])
+        probe(request, speaker)
+    for stream in (sys.stdout, sys.stderr):
+        with contextlib.suppress(Exception):
+            stream.flush()
+    # The case has had its say: threads that it left running, and what runs at an interpreter's end, change nothing.
+    os._exit(0)
 
 
 def main() -> None:
     request = json.loads(sys.stdin.readline())
     if request["protocol"] != PROTOCOL:
         sys.exit(f"this child speaks protocol {PROTOCOL}, not {request['protocol']}")
-    end_with_parent()
-    speaker = Speaker(int(sys.argv[1]), request["nonce"])
-    nothing = os.open(os.devnull, os.O_RDONLY)
-    os.dup2(nothing, 0)
-    os.close(nothing)
-    if request["op"] == "device":
-        describe_device(request, speaker)
-        return
-    set_limits(request)
-    probe(request, speaker)
-    for stream in (sys.stdout, sys.stderr):
-        with contextlib.suppress(Exception):
-            stream.flush()
-    # The case has had its say: threads that it left running, and what runs at an interpreter's end, change nothing.
-    os._exit(0)
+    answer(request, int(sys.argv[1]))
 
 
 if __name__ == "__main__":

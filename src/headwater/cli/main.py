@@ -13,6 +13,7 @@ from headwater import __version__
 from headwater.cli.probing import bisect_command, repro_command, test_patched_command
 from headwater.cli.upkeep import cache_group, checkout_command, pins_group
 from headwater.effects.git import shed_git_variables
+from headwater.report.machine import document, write_json
 
 EXIT_STATUS = """\b
 Exit status:
@@ -64,6 +65,8 @@ def main(arguments: list[str] | None = None) -> int:
         result = headwater.main(args=arguments, prog_name="headwater", standalone_mode=False)
     except click.exceptions.ClickException as error:
         error.show()
+        if "--json" in (sys.argv[1:] if arguments is None else arguments):
+            write_json(document("", error={"kind": "bad input", "message": error.format_message()}))
         return error.exit_code
     except (click.exceptions.Abort, KeyboardInterrupt):
         return 130

@@ -8,13 +8,11 @@ from pathlib import Path
 from typing import Any
 
 import click
-from rich.console import Console
 
 from headwater.cli.run import common_options, running
-from headwater.commands.bisect import HuntReport, HuntRequest, bisect
-from headwater.commands.patched import PatchedReport, PatchedRequest, test_patched
+from headwater.commands.bisect import HuntRequest, bisect
+from headwater.commands.patched import PatchedRequest, test_patched
 from headwater.commands.repro import ReproRequest, repro
-from headwater.core.results import exit_status
 from headwater.effects.probe import ProbeOptions
 from headwater.report import machine, terminal
 
@@ -42,12 +40,17 @@ tree_option = click.option(
 )
 
 
+cases_dir_option = click.option(
+    "--cases-dir", type=click.Path(path_type=Path), metavar="DIR", help="A folder with cases of your own."
+)
+
+
 @click.command("repro")
 @click.argument("revision", required=False)
 @tree_option
 @click.option("--series", metavar="NAME", help="Apply this series on a copy first.")
 @click.option("--case", "cases", multiple=True, metavar="ID", help="Only these cases (repeat, or with commas).")
-@click.option("--cases-dir", type=click.Path(path_type=Path), metavar="DIR", help="A folder with cases of your own.")
+@cases_dir_option
 @click.option("--device", "devices", multiple=True, metavar="D", help="cpu (default), meta, cuda, mps, xpu, cuda:1 ...")
 @probe_options
 @common_options
@@ -71,13 +74,14 @@ def repro_command(
     )
     with running("repro", **common) as (context, output):
         report = repro(context, request)
+        known = context.workspace.cases(cases_dir)
         output.give(
-            lambda console: terminal.print_repro(console, report.rows, report.cases, report.surroundings, report.ran),
+            lambda console: terminal.print_repro(console, report, known),
             probes=[machine.probe_object(row) for row in report.rows],
             surroundings=machine.surroundings_object(report.surroundings),
             probes_run=report.ran,
         )
-        raise click.exceptions.Exit(exit_status(report.rows))
+        raise click.exceptions.Exit(report.exit_status)
 
 
 @click.command("test-patched")
@@ -86,13 +90,15 @@ def repro_command(
 @tree_option
 @click.option("--device", "devices", multiple=True, metavar="D", help="Default: cpu and meta.")
 @click.option("--case", "cases", multiple=True, metavar="ID", help="Only these cases.")
+@cases_dir_option
 @click.option("--drop", multiple=True, metavar="PATCH", help="Leave this patch out (file, number or part of its name).")
 @click.option("--drop-each", is_flag=True, help="Once more without each patch: its own cases must turn bad again.")
 @probe_options
 @common_options
 def test_patched_command(
     series: str, releases: str | None, tree: Path | None, devices: tuple[str, ...], cases: tuple[str, ...],
-    drop: tuple[str, ...], drop_each: bool, fresh: bool, repeat: int, allow_network: bool, **common: Any,
+    cases_dir: Path | None, drop: tuple[str, ...], drop_each: bool, fresh: bool, repeat: int, allow_network: bool,
+    **common: Any,
 ) -> None:  # fmt: skip
     """Apply a series on a copy; run every case before and after, and the patches' own tests.
 
@@ -103,39 +109,18 @@ def test_patched_command(
       headwater test-patched --drop-each
     """
     request = PatchedRequest(
-        series, releases, tree, devices, cases, drop, drop_each, ProbeOptions(fresh, repeat, allow_network)
+        series, releases, tree, devices, cases, cases_dir, drop, drop_each, ProbeOptions(fresh, repeat, allow_network)
     )
     with running("test-patched", **common) as (context, output):
         report = test_patched(context, request)
-        lines = [line for run in report.runs for line in run.lines]
-        rows = [row for line in lines for row in (line.before, line.after)]
         output.give(
-            lambda console: _print_patched(console, report),
+            lambda console: terminal.print_patched(console, report),
             series=report.series,
-            runs=[
-                {"release": run.release, "dropped": list(run.dropped), "applied": list(run.applied),
-                 "surroundings": machine.surroundings_object(run.surroundings),
-                 "lines": [{"title": line.title, "before": machine.probe_object(line.before),
-                            "after": machine.probe_object(line.after)} for line in run.lines]}
-                for run in report.runs
-            ],
-            probes=[machine.probe_object(row) for row in rows],
+            runs=machine.patched_objects(report),
+            probes=[machine.probe_object(row) for row in report.rows],
             probes_run=report.ran,
-        )  # fmt: skip
-        raise click.exceptions.Exit(exit_status(rows))
-
-
-def _print_patched(console: Console, report: PatchedReport) -> None:
-    rows = []
-    for run in report.runs:
-        without = f" without {', '.join(run.dropped)}" if run.dropped else ""
-        console.print(f"{report.series} on {run.release}{without}", style="bold", markup=False)
-        terminal.print_comparisons(
-            console, [(line.title, line.before, line.after) for line in run.lines], run.surroundings
         )
-        console.print()
-        rows += [row for line in run.lines for row in (line.before, line.after)]
-    terminal.print_closing(console, rows, report.ran)
+        raise click.exceptions.Exit(report.exit_status)
 
 
 @click.command("bisect")
@@ -143,10 +128,19 @@ def _print_patched(console: Console, report: PatchedReport) -> None:
 @click.option("--good", required=True, metavar="REV", help="A release without the bug.")
 @click.option("--bad", required=True, metavar="REV", help="A release with it.")
 @click.option("--device", default="cpu", show_default=True, metavar="D")
+@cases_dir_option
 @probe_options
 @common_options
 def bisect_command(
-    what: str, good: str, bad: str, device: str, fresh: bool, repeat: int, allow_network: bool, **common: Any
+    what: str,
+    good: str,
+    bad: str,
+    device: str,
+    cases_dir: Path | None,
+    fresh: bool,
+    repeat: int,
+    allow_network: bool,
+    **common: Any,
 ) -> None:
     """Find the release that introduced a bug.
 
@@ -156,38 +150,14 @@ def bisect_command(
     Example:
       headwater bisect early-init --good 5.4.0 --bad 5.10.1
     """
-    request = HuntRequest(what, good, bad, device, ProbeOptions(fresh, repeat, allow_network))
+    request = HuntRequest(what, good, bad, device, cases_dir, ProbeOptions(fresh, repeat, allow_network))
     with running("bisect", **common) as (context, output):
         report = bisect(context, request)
         output.give(
-            lambda console: _print_hunt(console, report),
-            result="found" if report.answer.found else "range",
-            changes=[_change(report)],
+            lambda console: terminal.print_hunt(console, report),
+            result=report.result,
+            changes=machine.change_objects(report),
             probes=[machine.probe_object(row) for row in report.rows],
             probes_run=report.ran,
         )
         raise click.exceptions.Exit(report.exit_status)
-
-
-def _change(report: HuntReport) -> dict[str, object]:
-    answer = report.answer
-    return {
-        "find": "introduced",
-        "last_good": str(report.history[answer.last_good]),
-        "first_bad": str(report.history[answer.first_bad]),
-        "candidates": [str(report.history[n]) for n in answer.candidates],
-    }
-
-
-def _print_hunt(console: Console, report: HuntReport) -> None:
-    answer = report.answer
-    last, first = report.history[answer.last_good], report.history[answer.first_bad]
-    terminal.print_hunt(
-        console,
-        case=report.case,
-        last_good=str(last),
-        first_bad=str(first),
-        candidates=[str(report.history[n]) for n in answer.candidates],
-        rows=report.rows,
-        ran=report.ran,
-    )

@@ -4,8 +4,9 @@
 from __future__ import annotations
 
 import traceback
+from collections import Counter
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -15,10 +16,12 @@ from rich.console import Console
 
 from headwater.commands.context import Context
 from headwater.core.errors import HeadwaterError
+from headwater.core.events import Counted, Event
 from headwater.core.redaction import redact
 from headwater.effects.files import write_atomically
-from headwater.report.machine import document
+from headwater.report.machine import document, write_json
 from headwater.report.progress import ProgressReport
+from headwater.report.terminal import print_error, print_lines
 
 INTERRUPTED = 130
 BUG = 5
@@ -33,14 +36,15 @@ class Output:
     errors: Console
     as_json: bool
     file: Path | None
+    counts: Counter[str]
 
     def give(self, show: Callable[[Console], None], **parts: object) -> None:
         """Show a result to people or to machines; `parts` are the keys of the JSON object."""
-        text = document(self.command, **parts)
+        text = document(self.command, **parts, counts=dict(sorted(self.counts.items())))
         if self.file is not None:
             write_atomically(self.file, text)
         if self.as_json:
-            click.echo(text, nl=False)
+            write_json(text)
         else:
             show(self.console)
 
@@ -70,14 +74,24 @@ def common_options(function: Callable[..., Any]) -> Callable[..., Any]:
 
 @contextmanager
 def running(
-    command: str, as_json: bool, file: Path | None, offline: bool, root: Path | None
+    command: str, as_json: bool, file: Path | None, offline: bool, root: Path | None, exclusive: bool = False
 ) -> Iterator[tuple[Context, Output]]:
     """Run a command's body: progress on standard error, and every error turned into words and an exit status."""
     errors = Console(stderr=True)
-    output = Output(command, Console(), errors, as_json, file)
+    counts: Counter[str] = Counter()
+    if file is not None and not file.parent.is_dir():
+        raise click.BadParameter(f"the folder {file.parent} is not there", param_hint="--output")
+    output = Output(command, Console(), errors, as_json, file, counts)
     try:
-        with ProgressReport(errors) as progress:
-            yield Context(root.resolve() if root else None, progress.emit, offline), output
+        with ProgressReport(errors) as progress, ExitStack() as exits:
+
+            def emit(event: Event) -> None:
+                if isinstance(event, Counted):
+                    counts[event.what] += event.number
+                else:
+                    progress.emit(event)
+
+            yield Context(root.resolve() if root else None, emit, offline, exits, exclusive), output
     except HeadwaterError as error:
         _fail(output, error.kind, redact(str(error)), error.exit_status)
     except KeyboardInterrupt:
@@ -85,16 +99,16 @@ def running(
     except click.exceptions.Exit:
         raise
     except Exception:  # noqa: BLE001 - the error boundary: whatever comes here is a bug of ours
-        errors.print(redact(traceback.format_exc()), markup=False, highlight=False, soft_wrap=True)
+        print_lines(errors, [redact(traceback.format_exc())])
         _fail(output, "bug", "this is a bug in Headwater; please report it with the lines above", BUG)
 
 
 def _fail(output: Output, kind: str, message: str, status: int) -> None:
-    if output.as_json or output.file:
-        text = document(output.command, error={"kind": kind, "message": message})
-        if output.file is not None:
+    text = document(output.command, error={"kind": kind, "message": message})
+    if output.file is not None:
+        with suppress(OSError):  # It may be what failed.
             write_atomically(output.file, text)
-        if output.as_json:
-            click.echo(text, nl=False)
-    output.errors.print(f"headwater: {kind}: {message}", style="red", markup=False, highlight=False, soft_wrap=True)
+    if output.as_json:
+        write_json(text)
+    print_error(output.errors, kind, message)
     raise click.exceptions.Exit(status)

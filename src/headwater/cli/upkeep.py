@@ -107,6 +107,23 @@ def cache_info(**common: Any) -> None:
         )
 
 
+@cache_group.command("fill")
+@click.argument("releases", default="all", metavar="SPEC")
+@common_options
+def cache_fill(releases: str, **common: Any) -> None:
+    """Import releases into the mirror, all in one go, and pack it. SPEC: all (default), or e.g. '>=5.5.0,<5.13'.
+
+    \b
+    Examples:
+      headwater cache fill
+      headwater cache fill 5.5.0..5.12.1
+    """
+    with running("cache fill", **common) as (context, output):
+        new = cache_commands.fill(context, releases)
+        lines = [f"imported {', '.join(new)}"] if new else ["nothing to import: all are there"]
+        output.give(lambda console: terminal.print_lines(console, lines), imported=new)
+
+
 @cache_group.command("prune")
 @common_options
 def cache_prune(**common: Any) -> None:
@@ -116,7 +133,7 @@ def cache_prune(**common: Any) -> None:
     Example:
       headwater cache prune
     """
-    with running("cache prune", **common) as (context, output):
+    with running("cache prune", **common, exclusive=True) as (context, output):
         removed = cache_commands.prune(context)
         output.give(
             lambda console: terminal.print_lines(
@@ -137,7 +154,7 @@ def cache_clean(store: bool, **common: Any) -> None:
       headwater cache clean
       headwater cache clean --store
     """
-    with running("cache clean", **common) as (context, output):
+    with running("cache clean", **common, exclusive=True) as (context, output):
         removed = cache_commands.clean(context, store)
         output.give(
             lambda console: terminal.print_lines(

@@ -9,8 +9,9 @@ from pathlib import Path
 from headwater.commands.context import Context
 from headwater.core.errors import EnvironmentUnavailable
 from headwater.core.events import Note
+from headwater.core.releases import select
 from headwater.effects import housekeeping
-from headwater.effects.checkouts import checkouts_of
+from headwater.effects.checkouts import works_of_people
 from headwater.effects.housekeeping import Shelf
 
 
@@ -28,6 +29,22 @@ def info(context: Context) -> CacheReport:
     return CacheReport(cache.root, housekeeping.survey(cache))
 
 
+def fill(context: Context, spec: str) -> list[str]:
+    """Import releases into the mirror, all in one go, and pack it.
+
+    Raises:
+        BadInput: no such release.
+    """
+    workspace = context.workspace
+    versions = select(spec, workspace.pins.versions)
+    before = set(context.mirror.imported())
+    context.mirror.ensure_all([workspace.pins.pin(version) for version in versions])
+    new = [str(version) for version in versions if str(version) not in before]
+    if new:
+        context.mirror.repack(anew=True)
+    return new
+
+
 def prune(context: Context) -> list[str]:
     """Remove what no later run needs."""
     workspace = context.workspace
@@ -40,18 +57,15 @@ def prune(context: Context) -> list[str]:
             current = list(workspace.cache.environments.glob("*"))
             break
         current.append(environment.folder)
-    return housekeeping.prune(workspace.cache, workspace.pins, context.mirror.imported(), current)
+    context.mirror.repack()
+    return housekeeping.prune(context.cache, workspace.pins, context.mirror.imported(), current)
 
 
 def clean(context: Context, store: bool) -> list[str]:
     """Remove everything that can be made again."""
-    cache = context.workspace.cache
-    checkouts = sorted(checkouts_of(context.mirror.git, cache))
-    if checkouts:
-        context.emit(
-            Note(
-                f"the mirror stays, since {', '.join(checkouts)} depends on it; remove that first",
-                warning=True,
-            )
-        )
-    return housekeeping.clean(cache, store, keep_mirror=bool(checkouts))
+    cache = context.cache
+    dependents = works_of_people(context.mirror.git, cache)
+    if dependents:
+        names = ", ".join(dependents)
+        context.emit(Note(f"the mirror stays, since {names} would go with it; remove that first", warning=True))
+    return housekeeping.clean(cache, store, keep_mirror=bool(dependents))

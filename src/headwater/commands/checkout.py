@@ -15,7 +15,7 @@ class CheckoutReport:
     """Where the checkout lies, and whether it was there already and so was left as it is."""
 
     path: Path
-    commit: str
+    commit: str | None
     existed: bool
 
 
@@ -31,5 +31,5 @@ def checkout(context: Context, revision: str, series: str | None) -> CheckoutRep
         commit = context.subjects.patched(context.subjects.release(pin), context.workspace.series(series)).commit
         name = f"{name}+{series}"
     target = context.workspace.checkouts / name
-    existed = lay_out_checkout(context.mirror.git, context.workspace.cache, target, commit)
-    return CheckoutReport(target, commit, existed)
+    existed = lay_out_checkout(context.mirror.git, context.cache, target, commit)
+    return CheckoutReport(target, None if existed else commit, existed)

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -15,21 +16,35 @@ from headwater.effects.mirror import Mirror
 from headwater.effects.probe import ProbeOptions, Prober, Subject
 from headwater.effects.subjects import Subjects
 from headwater.effects.trees import Trees
-from headwater.effects.workspace import Workspace, find_root
+from headwater.effects.workspace import Cache, Workspace, find_root
 
 
 @dataclass(frozen=True)
 class Context:
-    """One run of a command. `emit` takes its events; `offline` forbids the network."""
+    """One run of a command. `emit` takes its events; `offline` forbids the network; what must be ended when the run
+    ends is entered into `exits`; `exclusive` holds the caches against every other run."""
 
     root: Path | None
     emit: Emit
-    offline: bool = False
+    offline: bool
+    exits: ExitStack
+    exclusive: bool = False
 
     @cached_property
     def workspace(self) -> Workspace:
         """The workspace that was named, or that the current folder lies in."""
         return Workspace(find_root(self.root or Path.cwd()))
+
+    @cached_property
+    def cache(self) -> Cache:
+        """The caches, held until the run ends.
+
+        Raises:
+            HarnessError: another run removes things from them; with `exclusive`, another run uses them.
+        """
+        cache = self.workspace.cache
+        self.exits.enter_context(cache.used(self.exclusive))
+        return cache
 
     @cached_property
     def index(self) -> Index:
@@ -39,12 +54,12 @@ class Context:
     @cached_property
     def mirror(self) -> Mirror:
         """The mirror."""
-        return Mirror(self.workspace.cache, self.workspace.pins, self.index, self.emit)
+        return Mirror(self.cache, self.workspace.pins, self.index, self.emit)
 
     @cached_property
     def trees(self) -> Trees:
         """The trees."""
-        return Trees(self.workspace.cache, self.mirror.git, self.workspace.pins.package, self.emit)
+        return Trees(self.cache, self.mirror.git, self.workspace.pins.package, self.emit)
 
     @cached_property
     def environments(self) -> Environments:
@@ -54,11 +69,12 @@ class Context:
     @cached_property
     def subjects(self) -> Subjects:
         """From names to what is probed."""
-        return Subjects(self.workspace.cache, self.workspace.pins, self.mirror, self.trees, self.emit)
+        return Subjects(self.cache, self.workspace.pins, self.mirror, self.trees, self.emit)
 
     def prober(self, options: ProbeOptions) -> Prober:
-        """A prober on these caches."""
-        return Prober(self.workspace.cache, self.environments, self.workspace.pins.package, options, self.emit)
+        """A prober on these caches, whose fork servers end with the run."""
+        prober = Prober(self.cache, self.environments, self.workspace.pins.package, options, self.emit)
+        return self.exits.enter_context(prober)
 
     def surroundings(self, subject: Subject, rows: list[ProbeResult]) -> Surroundings:
         """Where rows came from, for the reader. Without an environment its fields say so."""

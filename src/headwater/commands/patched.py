@@ -12,9 +12,10 @@ from packaging.version import Version
 from headwater.commands.context import Context
 from headwater.commands.repro import choose_cases, find_subject, release_of
 from headwater.core.cases import Case, read_case
-from headwater.core.errors import BadInput
+from headwater.core.errors import BadInput, PatchFailed
+from headwater.core.events import Note
 from headwater.core.releases import select
-from headwater.core.results import ProbeResult, Surroundings, has_accelerator, parse_devices
+from headwater.core.results import Comparison, PatchedReport, PatchedRun, ProbeResult, has_accelerator, parse_devices
 from headwater.core.series import Patch, resolve_patch
 from headwater.core.verdicts import Verdict
 from headwater.effects.patching import read_file
@@ -36,53 +37,22 @@ class PatchedRequest:
     tree: Path | None
     devices: Sequence[str]
     cases: Sequence[str]
+    cases_dir: Path | None
     drop: Sequence[str]
     drop_each: bool
     options: ProbeOptions
 
 
-@dataclass(frozen=True)
-class Comparison:
-    """One line: a case, or a patch's tests, on one device, before and after."""
-
-    title: str
-    before: ProbeResult
-    after: ProbeResult
-
-    @property
-    def as_expected(self) -> bool:
-        """Whether both are what the atlas and the series say."""
-        return self.before.as_expected and self.after.as_expected
-
-
-@dataclass(frozen=True)
-class PatchedRun:
-    """All comparisons on one release with one set of patches."""
-
-    release: str
-    dropped: tuple[str, ...]
-    applied: tuple[str, ...]
-    lines: list[Comparison]
-    surroundings: Surroundings
-
-
-@dataclass(frozen=True)
-class PatchedReport:
-    """The runs, and how many probes were run for them."""
-
-    series: str
-    runs: list[PatchedRun]
-    ran: int
-
-
 def test_patched(context: Context, request: PatchedRequest) -> PatchedReport:
     """Apply the series on a copy and probe before and after.
 
+    A release that the series does not apply to has a run of its own that says which patch and why.
+
     Raises:
-        PatchFailed: a patch does not apply; the message says which and why.
-        BadInput: no such series, release, patch, case or device.
+        BadInput: no such series, release, patch, case or device; a patch that brings no test.
     """
     series = context.workspace.series(request.series)
+    _require_tests(series)
     subjects = _subjects(context, request, series)
     names = series.file.patches
     dropped = tuple(resolve_patch(word, names) for word in request.drop)
@@ -91,20 +61,35 @@ def test_patched(context: Context, request: PatchedRequest) -> PatchedReport:
     variants = [dropped]
     if request.drop_each:
         variants += [(name,) for name in names if len(names) > 1]
-    cases = context.workspace.cases()
+    cases = context.workspace.cases(request.cases_dir)
     chosen = choose_cases(cases, request.cases)
     unknown = sorted({case for patch in series.patches for case in patch.cases} - set(cases))
     if unknown:
         raise BadInput(f"series {series.name} names the case {unknown[0]}, and there is none of that id")
+    devices = parse_devices(request.devices or ["cpu", "meta"])
+    if "cpu" not in devices and not any(has_accelerator(device) for device in devices):
+        context.emit(Note("the patches' own tests need real numbers: they do not run on meta alone", warning=True))
     prober = context.prober(request.options)
-    runs = [
-        _run(
-            context, prober, series, subject, release_of(context, subject, request.tree), drop, chosen, request.devices
-        )
-        for subject in subjects
-        for drop in variants
-    ]
-    return PatchedReport(series.name, runs, prober.ran)
+    runs: list[PatchedRun] = []
+    interrupted = False
+    try:
+        for subject in subjects:
+            release = release_of(context, subject, request.tree)
+            for drop in variants:
+                runs.append(_run(context, prober, series, subject, release, drop, chosen, devices))
+    except KeyboardInterrupt:
+        interrupted = True
+    return PatchedReport(series.name, runs, prober.ran, interrupted)
+
+
+def _require_tests(series: Series) -> None:
+    """Refuse a patch that cannot be shown to work."""
+    for patch in series.patches:
+        names = [path.rpartition("/")[2] for path in patch.tests]
+        if not names:
+            raise BadInput(f"patch {patch.file} brings no test file below tests/; it cannot be shown to work")
+        if len(set(names)) < len(names):
+            raise BadInput(f"patch {patch.file} brings two test files of one name: {', '.join(sorted(patch.tests))}")
 
 
 def _subjects(context: Context, request: PatchedRequest, series: Series) -> list[Subject]:
@@ -122,9 +107,12 @@ def _run(
     context: Context, prober: Prober, series: Series, before: Subject, version: Version | None,
     drop: tuple[str, ...], cases: list[Case], devices: Sequence[str],
 ) -> PatchedRun:  # fmt: skip
-    patched = context.subjects.patched(before, series, drop)
+    try:
+        patched = context.subjects.patched(before, series, drop)
+    except PatchFailed as error:
+        return PatchedRun(before.revision, drop, (), [], None, f"on {before.revision}: {error}")
     lines = []
-    for device in parse_devices(devices or ["cpu", "meta"]):
+    for device in devices:
         for case in cases:
             first, second = prober.probe(before, case, device), prober.probe(patched.subject, case, device)
             expected = _expectations(context.workspace.atlas.expected(case.id, version), case, series, patched)
@@ -156,8 +144,6 @@ def _test_lines(
 ) -> list[Comparison]:
     lines = []
     for patch in patched.patches:
-        if not patch.tests:
-            raise BadInput(f"patch {patch.file} brings no test file below tests/; it cannot be shown to work")
         case = _tests_of(context, patch, patched.commit)
         first, second = prober.probe(before, case, device), prober.probe(patched.subject, case, device)
         title = f"tests of {patch.file.partition('-')[0]}"

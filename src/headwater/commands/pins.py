@@ -12,8 +12,8 @@ from packaging.version import Version
 
 from headwater.commands.context import Context
 from headwater.core.errors import HarnessError
-from headwater.core.events import Advanced, Finished, Note, Started
-from headwater.core.pins import EnvironmentGroup, Pin, Pins, read_pins
+from headwater.core.events import Note
+from headwater.core.pins import IndexFile, Pin, Pins, read_pins
 from headwater.core.pins_text import add_releases, set_groups, set_values
 from headwater.effects.files import write_atomically
 from headwater.effects.index import IndexRelease
@@ -47,10 +47,11 @@ def update(context: Context, *, trees: bool, locks: bool) -> PinsReport:
     text = add_releases(text, new)
     lines += [f"added {pin.version}, uploaded {pin.uploaded:%Y-%m-%d}" for pin in new]
     pins = read_pins(text, workspace.pins_file.name)
-    made = _make_locks(context, pins, locks)
+    made = _make_locks(context, pins, new, locks)
     if made:
-        text = set_groups(text, [*_kept_groups(pins, made), *(lock.group for lock in made)])
-        lines += [f"{lock.group.lock} serves {lock.group.first} to {lock.group.last}" for lock in made]
+        text = set_groups(text, [lock.group for lock in made])
+        changed_groups = [lock.group for lock in made if locks or lock.group not in pins.groups]
+        lines += [f"{group.lock} serves {group.first} to {group.last}" for group in changed_groups]
     if trees:
         text, recorded = _record_trees(context, text)
         lines += recorded
@@ -90,23 +91,29 @@ def _changed_files(pin: Pin, release: IndexRelease | None) -> list[str]:
         return [f"{pin.version}: the index no longer lists it"]
     pairs = (("wheel", pin.wheel, release.wheel), ("sdist", pin.sdist, release.sdist))
     return [
-        f"{pin.version}: the {kind} {seen.file if seen else '(none)'} has sha256 {seen.sha256 if seen else '(none)'}, "
-        f"pinned is {pinned.file} with {pinned.sha256}"
+        f"{pin.version}: the {kind} is {_described(seen) if seen else 'not listed'}, pinned is {_described(pinned)}"
         for kind, pinned, seen in pairs
         if pinned is not None and pinned != seen
     ]
 
 
-def _make_locks(context: Context, pins: Pins, from_scratch: bool) -> list[Lock]:
-    maker = LockMaker(pins.package, pins.torch, context.index, context.workspace.cache.wheels, context.emit)
+def _described(file: IndexFile) -> str:
+    return f"{file.file} with sha256 {file.sha256} and {file.size} bytes"
+
+
+def _changed_facts(pin: Pin, release: IndexRelease | None) -> list[str]:
+    if release is None:
+        return []
+    pairs = (("upload time", pin.uploaded, release.uploaded), ("python", pin.requires_python, release.requires_python))
+    return [f"{pin.version}: the index says {kind} {seen}, pinned is {had}" for kind, had, seen in pairs if had != seen]
+
+
+def _make_locks(context: Context, pins: Pins, new: Sequence[Pin], from_scratch: bool) -> list[Lock]:
+    wheels = context.workspace.cache.wheels
+    maker = LockMaker(pins.package, pins.torch, context.index, wheels, context.emit)
     if from_scratch or not pins.groups:
         return maker.from_scratch(pins.releases)
-    new = [pin for pin in pins.releases if pin.version > pins.groups[-1].last]
     return maker.extend(pins.groups, context.workspace.lock_text, new) if new else []
-
-
-def _kept_groups(pins: Pins, made: Sequence[Lock]) -> list[EnvironmentGroup]:
-    return [group for group in pins.groups if group.last < made[0].group.first]
 
 
 def _remove_unused_locks(workspace: Workspace, text: str) -> None:
@@ -119,16 +126,16 @@ def _remove_unused_locks(workspace: Workspace, text: str) -> None:
 def _record_trees(context: Context, text: str) -> tuple[str, list[str]]:
     """Import every release and write down the ids that came out. Ids that are pinned already are checked by that."""
     pins = read_pins(text, context.workspace.pins_file.name)
-    mirror = Mirror(context.workspace.cache, pins, context.index, context.emit)
-    what = f"importing {len(pins.releases)} releases"
-    context.emit(Started(what, what, len(pins.releases), "releases"))
-    values: dict[Version, dict[str, Any]] = {}
-    for number, pin in enumerate(pins.releases, 1):
-        commit = mirror.ensure(pin)
-        if pin.tree is None or pin.mirror_commit is None:
-            values[pin.version] = {"tree": mirror.library_tree(commit), "mirror_commit": commit}
-        context.emit(Advanced(what, number))
-    context.emit(Finished(what))
+    mirror = Mirror(context.cache, pins, context.index, context.emit)
+    before = len(mirror.imported())
+    commits = dict(zip(pins.releases, mirror.ensure_all(pins.releases), strict=True))
+    values = {
+        pin.version: {"tree": mirror.library_tree(commit), "mirror_commit": commit}
+        for pin, commit in commits.items()
+        if pin.tree is None or pin.mirror_commit is None
+    }
+    if len(mirror.imported()) > before:
+        mirror.repack(anew=True)
     return set_values(text, values), [f"{v}: tree {ids['tree']}" for v, ids in values.items()]
 
 
@@ -140,15 +147,22 @@ def check(context: Context) -> PinsReport:
     lines = [line for pin in pins.releases for line in _changed_files(pin, listed.get(pin.version))]
     _text, yanks = _take_yanks(workspace.pins_file.read_text(encoding="utf-8"), pins, listed)
     lines += [f"{line}, and the pins say otherwise" for line in yanks]
+    lines += [line for pin in pins.releases for line in _changed_facts(pin, listed.get(pin.version))]
     missing = [str(v) for v in listed if v >= pins.first and v not in pins.versions]
     if missing:
         lines.append(f"not pinned yet: {', '.join(missing)}; `headwater pins update` adds them")
+    without = [str(pin.version) for pin in pins.releases if not pins.is_grouped(pin.version)]
+    if without:
+        lines.append(f"no environment group holds {', '.join(without)}; `headwater pins update --locks` makes one")
+    testable = [pin for pin in pins.releases if pin.version in listed and pins.is_grouped(pin.version)]
     maker = LockMaker(pins.package, pins.torch, context.index, workspace.cache.wheels, context.emit)
-    lines += maker.check(pins.releases, lambda pin: workspace.lock_text(pins.group_of(pin.version).lock))
-    imported = context.mirror.imported()
-    for version in imported:
+    lines += maker.check(testable, lambda pin: workspace.lock_text(pins.group_of(pin.version).lock))
+    # A mirror that several workspaces share may hold more than this one's pins.
+    held = context.mirror.imported()
+    imported = [pin for pin in pins.releases if str(pin.version) in held]
+    for pin in imported:
         # Raises where the ids are not those of the pins.
-        context.mirror.ensure(pins.find(version))
+        context.mirror.ensure(pin)
     unrecorded = [str(pin.version) for pin in pins.releases if pin.tree is None]
     if unrecorded:
         context.emit(Note(f"no tree id is recorded yet of {', '.join(unrecorded)}: `headwater pins update --trees`"))

@@ -12,7 +12,7 @@ from packaging.version import Version
 from headwater.commands.context import Context
 from headwater.core.cases import Case
 from headwater.core.errors import BadInput
-from headwater.core.results import ProbeResult, Surroundings, parse_devices
+from headwater.core.results import ProbeResult, ReproReport, parse_devices
 from headwater.core.verdicts import Verdict
 from headwater.effects.probe import ProbeOptions, Subject
 from headwater.effects.workspace import Series
@@ -29,16 +29,6 @@ class ReproRequest:
     cases_dir: Path | None
     devices: Sequence[str]
     options: ProbeOptions
-
-
-@dataclass(frozen=True)
-class ReproReport:
-    """The rows, where they were probed, how many probes ran for them, and the cases for their titles."""
-
-    rows: list[ProbeResult]
-    surroundings: Surroundings
-    ran: int
-    cases: dict[str, Case]
 
 
 def choose_cases(cases: dict[str, Case], wanted: Sequence[str]) -> list[Case]:
@@ -65,18 +55,22 @@ def repro(context: Context, request: ReproRequest) -> ReproReport:
     cases = context.workspace.cases(request.cases_dir)
     chosen = choose_cases(cases, request.cases)
     devices = parse_devices(request.devices or ["cpu"])
-    series = context.workspace.series(request.series) if request.series else None
+    series = context.workspace.series(request.series) if request.series is not None else None
     subject = find_subject(context, request.revision, request.tree)
     version = release_of(context, subject, request.tree)
     if series is not None:
         subject = context.subjects.patched(subject, series).subject
     prober = context.prober(request.options)
-    rows = []
-    for device in devices:
-        for case in chosen:
-            row = prober.probe(subject, case, device)
-            rows.append(replace(row, expected=_expected(context, case, version, series)))
-    return ReproReport(rows, context.surroundings(subject, rows), prober.ran, cases)
+    rows: list[ProbeResult] = []
+    interrupted = False
+    try:
+        for device in devices:
+            for case in chosen:
+                row = prober.probe(subject, case, device)
+                rows.append(replace(row, expected=_expected(context, case, version, series)))
+    except KeyboardInterrupt:
+        interrupted = True
+    return ReproReport(rows, context.surroundings(subject, rows), prober.ran, interrupted)
 
 
 def find_subject(context: Context, revision: str | None, tree: Path | None) -> Subject:
@@ -87,7 +81,7 @@ def find_subject(context: Context, revision: str | None, tree: Path | None) -> S
     """
     if revision is None and tree is None:
         raise BadInput("name a release, e.g. `headwater repro 5.10.1`, or a checkout with --tree PATH")
-    pin = context.workspace.pins.find(revision) if revision else None
+    pin = context.workspace.pins.find(revision) if revision is not None else None
     if tree is not None:
         if not tree.is_dir():
             raise BadInput(f"--tree {tree}: no such folder")

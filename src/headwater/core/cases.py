@@ -67,6 +67,9 @@ def read_case(file: str, source: str, siblings: Mapping[str, bytes]) -> Case:
     severity = table.text("severity")
     if severity not in SEVERITIES:
         raise table.error("severity", f"must be one of {', '.join(SEVERITIES)}, not {severity!r}")
+    time_limit = table.take("time_limit", int, 120)
+    if time_limit < 1:
+        raise table.error("time_limit", f"must be at least 1 second, not {time_limit}")
     signatures = tuple(_read_signature(inner) for inner in table.tables("signature"))
     if not signatures:
         raise table.error("signature", "is empty: without one the case can never say `bad`")
@@ -77,7 +80,7 @@ def read_case(file: str, source: str, siblings: Mapping[str, bytes]) -> Case:
         references=table.texts("references"),
         severity=severity,
         signatures=signatures,
-        time_limit=table.take("time_limit", int, 120),
+        time_limit=time_limit,
         network=table.take("network", bool, False),
         user_sees=table.text("user_sees", ""),
         meanwhile=table.text("meanwhile", ""),

@@ -21,13 +21,6 @@ class BadInput(HeadwaterError):
     kind = "bad input"
 
 
-class BadEndpoints(HeadwaterError):
-    """The ends of a hunt do not differ, or one of them could not be tested."""
-
-    exit_status = 3
-    kind = "bad endpoints"
-
-
 class HarnessError(HeadwaterError):
     """Headwater or the machine failed: no verdict may follow from it."""
 

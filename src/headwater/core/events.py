@@ -11,13 +11,15 @@ from dataclasses import dataclass
 class Started:
     """Something that may last longer than two seconds has begun.
 
-    `key` ties later events to it; `total` is in `unit`s, or None where the end is not known.
+    `key` ties later events to it; `total` is in `unit`s, or None where the end is not known. `long`: it lasts so long
+    that somebody without a terminal wants to know that it has begun.
     """
 
     key: str
     what: str
     total: int | None = None
     unit: str = ""
+    long: bool = False
 
 
 @dataclass(frozen=True)
@@ -44,7 +46,15 @@ class Note:
     warning: bool = False
 
 
-Event = Started | Advanced | Finished | Note
+@dataclass(frozen=True)
+class Counted:
+    """`number` more of what a run is measured by: downloads, environments, servers, forks, compilations."""
+
+    what: str
+    number: int
+
+
+Event = Started | Advanced | Finished | Note | Counted
 Emit = Callable[[Event], None]
 
 

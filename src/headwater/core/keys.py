@@ -48,23 +48,31 @@ class Limits:
 def verdict_key(
     *,
     tree: str,
+    case_file: str,
     case_files: Mapping[str, bytes],
     environment: str,
     device: Device,
     limits: Limits,
     child: str,
+    variables: Mapping[str, str],
     repetition: int,
 ) -> str:
-    """The key under which a verdict is stored: everything that it depends on. `child` is the child's version."""
+    """The key under which a verdict is stored: everything that it depends on.
+
+    `case_file` is the one of `case_files` that is run; `child` is the child's version; `variables` are those of the
+    caller's environment that reach the probe.
+    """
     files = {name: hashlib.sha256(content).hexdigest() for name, content in case_files.items()}
     return digest(
         {
             "tree": tree,
-            "case": files,
+            "case": case_file,
+            "files": files,
             "environment": environment,
             "device": asdict(device),
             "limits": asdict(limits),
             "child": child,
+            "variables": dict(variables),
             "repetition": repetition,
         }
     )

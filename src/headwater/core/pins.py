@@ -95,6 +95,10 @@ class Pins:
         """The newest release whose tree has this id."""
         return next((pin.version for pin in reversed(self.releases) if pin.tree == tree), None)
 
+    def is_grouped(self, version: Version) -> bool:
+        """Whether a group holds a release."""
+        return any(group.holds(version) for group in self.groups)
+
     def group_of(self, version: Version) -> EnvironmentGroup:
         """The group in whose environment a release runs.
 

@@ -6,10 +6,12 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 from headwater.core.errors import BadInput
 from headwater.core.verdicts import Evidence, Verdict
 
+INTERRUPTED = 130
 _DEVICE = re.compile(r"(cpu|meta|(cuda|mps|xpu)(:\d+)?)")
 
 
@@ -82,3 +84,92 @@ def exit_status(rows: Sequence[ProbeResult]) -> int:
     if any(row.verdict is Verdict.HARNESS_ERROR for row in rows):
         return 5
     return 0 if rows and all(row.as_expected for row in rows) else 1
+
+
+@dataclass(frozen=True)
+class ReproReport:
+    """The rows of `repro`, where they were probed, how many probes ran for them, and whether it was interrupted."""
+
+    rows: list[ProbeResult]
+    surroundings: Surroundings
+    ran: int
+    interrupted: bool
+
+    @property
+    def exit_status(self) -> int:
+        """The status that the command ends with."""
+        return INTERRUPTED if self.interrupted else exit_status(self.rows)
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """One line: a case, or a patch's tests, on one device, before and after."""
+
+    title: str
+    before: ProbeResult
+    after: ProbeResult
+
+
+@dataclass(frozen=True)
+class PatchedRun:
+    """All comparisons on one release with one set of patches; `failure` says why the patches do not apply there."""
+
+    release: str
+    dropped: tuple[str, ...]
+    applied: tuple[str, ...]
+    lines: list[Comparison]
+    surroundings: Surroundings | None
+    failure: str | None = None
+
+
+@dataclass(frozen=True)
+class PatchedReport:
+    """The runs, how many probes were run for them, and whether it was interrupted."""
+
+    series: str
+    runs: list[PatchedRun]
+    ran: int
+    interrupted: bool
+
+    @property
+    def rows(self) -> list[ProbeResult]:
+        """Every probe."""
+        return [row for run in self.runs for line in run.lines for row in (line.before, line.after)]
+
+    @property
+    def exit_status(self) -> int:
+        """The status that the command ends with: a series that does not apply is not as expected."""
+        if self.interrupted:
+            return INTERRUPTED
+        status = exit_status(self.rows) if self.rows else 1
+        return status or (1 if any(run.failure for run in self.runs) else 0)
+
+
+HuntResult = Literal["found", "range", "bad-endpoints", "inconclusive"]
+
+
+@dataclass(frozen=True)
+class HuntReport:
+    """A hunt: every probe in its order, and what it found.
+
+    `last_good`, `first_bad` and `candidates` (those of which one brought the bug) are None and empty where the ends do
+    not differ (`bad-endpoints`) or one of them could not be judged (`inconclusive`).
+    """
+
+    case: str
+    result: HuntResult
+    last_good: str | None
+    first_bad: str | None
+    candidates: tuple[str, ...]
+    rows: list[ProbeResult]
+    ran: int
+    interrupted: bool
+
+    @property
+    def exit_status(self) -> int:
+        """0 found, 3 the ends do not differ or could not be judged, 4 only a range, 5 an end failed on our side."""
+        if self.interrupted:
+            return INTERRUPTED
+        if self.result in ("bad-endpoints", "inconclusive"):
+            return 5 if any(row.verdict is Verdict.HARNESS_ERROR for row in self.rows) else 3
+        return 0 if self.result == "found" else 4

@@ -60,7 +60,18 @@ class Signature:
         return self.frame is None or bool(re.search(self.frame, evidence.frame or ""))
 
 
-End = Literal["returned", "absent", "raised", "no-device", "died", "time-limit", "output-limit", "harness"]
+End = Literal[
+    "returned",
+    "absent",
+    "raised",
+    "no-device",
+    "died",
+    "time-limit",
+    "output-limit",
+    "process-limit",
+    "killed",
+    "harness",
+]
 Phase = Literal["start", "device", "library", "case", "run"]
 
 
@@ -97,8 +108,9 @@ def judge(outcome: Outcome, signatures: Sequence[Signature]) -> Verdict:
 
 
 def is_reusable(outcome: Outcome) -> bool:
-    """Whether a stored verdict may answer for a later probe: not where the machine may have been at fault."""
-    return outcome.end not in ("harness", "time-limit")
+    """Whether a stored verdict may answer for a later probe: not where the machine may have been at fault, as when
+    memory ran out, the kernel killed the process, or a device was busy."""
+    return outcome.end not in ("harness", "time-limit", "killed", "no-device")
 
 
 def combine(verdicts: Sequence[Verdict]) -> Verdict:

@@ -15,17 +15,19 @@ from pathlib import Path
 from packaging.specifiers import SpecifierSet
 from packaging.version import Version
 
-from headwater.core.errors import EnvironmentUnavailable
-from headwater.core.events import Emit, Finished, Started, silent
+from headwater.core.errors import EnvironmentUnavailable, HarnessError, HeadwaterError
+from headwater.core.events import Counted, Emit, Finished, Note, Started, silent
 from headwater.core.keys import environment_key
 from headwater.core.pins import Pin
 from headwater.effects import proc
 from headwater.effects.index import Index
+from headwater.effects.inventory import first_difference, state_below
 from headwater.effects.torch_source import TorchSource, find_torch
 from headwater.effects.uv import python_version, run_uv
 from headwater.effects.workspace import Workspace
 
 _SPACE = 2_000_000_000
+_SCHEMA = 1
 _DETAILS = "headwater.json"
 # The distribution's version is asked for, not torch.__version__, which names a CUDA build that the index's does not.
 _HEALTH = (
@@ -51,6 +53,11 @@ class Environment:
         """The interpreter."""
         return self.folder / "bin" / "python"
 
+    @property
+    def preload(self) -> Path:
+        """What a fork server imports ahead of probes; beside the environment, which stays as it was published."""
+        return self.folder.with_suffix(".preload.json")
+
 
 class Environments:
     """The environments of a workspace."""
@@ -59,7 +66,8 @@ class Environments:
         self, workspace: Workspace, index: Callable[[], Index], emit: Emit = silent, offline: bool = False
     ) -> None:
         self._workspace, self._index, self._emit, self._offline = workspace, index, emit, offline
-        self._failed: dict[str, str] = {}
+        self._failed: dict[str, HeadwaterError] = {}
+        self._whole: set[str] = set()
 
     @cached_property
     def _torch(self) -> TorchSource:
@@ -83,53 +91,78 @@ class Environments:
         return Environment(key, group.name, group.lock, self._torch.version, python, platform, folder)
 
     def ensure(self, environment: Environment) -> None:
-        """Build an environment unless it is there.
+        """Build an environment unless it is there. Once a run all its files are looked at; one that something deleted
+        from or wrote to is named and built anew.
 
         Raises:
-            EnvironmentUnavailable: it cannot be built; the message says why, and every later call says it again
-                without another attempt.
+            EnvironmentUnavailable: there is none for this Python or platform; the message says why.
+            HarnessError: it could not be built now. Every later call says either again without another attempt.
         """
         if environment.key in self._failed:
-            raise EnvironmentUnavailable(self._failed[environment.key])
-        if not _is_published(environment):
+            raise self._failed[environment.key]
+        if environment.key in self._whole:
+            return
+        if _fault(environment) is not None:
             with self._workspace.cache.lock("envs"):
-                if not _is_published(environment):
-                    self._build(environment)
+                fault = _fault(environment)
+                if fault is not None:
+                    self._build(environment, fault)
+        self._whole.add(environment.key)
 
-    def _build(self, wanted: Environment) -> None:
+    def look_again(self, environment: Environment) -> bool:
+        """Whether an environment, in which something failed that should not, is damaged: then it is built anew."""
+        self._whole.discard(environment.key)
+        damaged = _fault(environment) is not None
+        self.ensure(environment)
+        return damaged
+
+    def _build(self, wanted: Environment, fault: str) -> None:
         cache = self._workspace.cache
+        damaged = wanted.folder.exists()
+        if damaged:
+            self._emit(Note(f"the environment for {wanted.name} is damaged ({fault}); building it anew", warning=True))
         cache.require_space(_SPACE, "building an environment")
         what = f"building the environment for {wanted.name} (torch {wanted.torch}, Python {wanted.python_version})"
-        self._emit(Started(what, what))
+        self._emit(Started(what, what, long=True))
         note = "failed"
         try:
             with cache.building("env") as folder:
                 env = folder / "env"
-                _install(env, folder, self._workspace.lock_text(wanted.lock), self._torch, self._offline)
+                # What is damaged may be linked to uv's own cache: that is passed by then.
+                _install(env, folder, self._workspace.lock_text(wanted.lock), self._torch, self._offline, damaged)
                 _check_health(env, wanted)
-                details = {k: v for k, v in asdict(wanted).items() if k != "folder"}
-                (env / _DETAILS).write_text(json.dumps(details, indent=2) + "\n", encoding="utf-8")
+                _describe(env, wanted)
                 cache.environments.mkdir(parents=True, exist_ok=True)
+                if damaged:
+                    wanted.folder.rename(folder / "old")
                 env.rename(wanted.folder)
+            self._emit(Counted("environments", 1))
             note = ""
-        except proc.ProcessFailed as error:
-            self._failed[wanted.key] = f"the environment for {wanted.name} could not be built: {error.output}"
-            raise EnvironmentUnavailable(self._failed[wanted.key]) from error
+        except HeadwaterError as error:
+            self._failed[wanted.key] = _build_failure(wanted, error)
+            raise self._failed[wanted.key] from error
         finally:
             self._emit(Finished(what, note))
 
 
-def _install(env: Path, folder: Path, lock: str, torch: TorchSource, offline: bool) -> None:
+def _build_failure(wanted: Environment, error: HeadwaterError) -> HeadwaterError:
+    """Whether there is no such environment, or the machine or the index failed: only uv's own words tell."""
+    if not isinstance(error, proc.ProcessFailed):
+        return error
+    message = f"the environment for {wanted.name} could not be built: {error.output}"
+    impossible = "No solution found" in error.output or "no wheels with a matching" in error.output
+    return EnvironmentUnavailable(message) if impossible else HarnessError(message)
+
+
+def _install(env: Path, folder: Path, lock: str, torch: TorchSource, offline: bool, anew: bool) -> None:
     requirements = folder / "requirements.txt"
     requirements.write_text(lock, encoding="utf-8")
     python = str(env / "bin" / "python")
     run_uv("venv", "--quiet", "--no-project", "--relocatable", "--python", sys.executable, str(env))
-    run_uv(
-        "pip", "install", "--quiet", "--python", python, "--require-hashes", "--requirements", str(requirements),
-        offline=offline,
-    )  # fmt: skip
+    install = ["pip", "install", "--quiet", "--python", python, *(["--no-cache"] if anew else [])]
+    run_uv(*install, "--require-hashes", "--requirements", str(requirements), offline=offline)
     # The lock holds what torch requires, so this adds torch alone, or torch and the libraries of a CUDA build.
-    run_uv("pip", "install", "--quiet", "--python", python, *torch.arguments, offline=offline)
+    run_uv(*install, "--compile-bytecode", *torch.arguments, offline=offline)
 
 
 def _check_health(env: Path, wanted: Environment) -> None:
@@ -139,7 +172,7 @@ def _check_health(env: Path, wanted: Environment) -> None:
         ProcessFailed: it does not.
         EnvironmentUnavailable: it says another version than was asked for.
     """
-    out = proc.run([str(env / "bin" / "python"), "-I", "-c", _HEALTH], seconds=300)
+    out = proc.run([str(env / "bin" / "python"), "-I", "-B", "-c", _HEALTH], seconds=300)
     seen = json.loads(out.strip().splitlines()[-1])
     if seen != [wanted.torch, wanted.python_version]:
         raise EnvironmentUnavailable(
@@ -148,5 +181,20 @@ def _check_health(env: Path, wanted: Environment) -> None:
         )
 
 
-def _is_published(wanted: Environment) -> bool:
-    return (wanted.folder / _DETAILS).is_file() and wanted.python.exists()
+def _describe(env: Path, wanted: Environment) -> None:
+    """Write down, inside an environment, what it is and every file of it."""
+    details = {key: value for key, value in asdict(wanted).items() if key != "folder"}
+    record = {"schema": _SCHEMA, **details, "files": state_below(env)}
+    (env / _DETAILS).write_text(json.dumps(record), encoding="utf-8")
+
+
+def _fault(environment: Environment) -> str | None:
+    """What is wrong with an environment on disk, None where it is as it was published."""
+    try:
+        record = json.loads((environment.folder / _DETAILS).read_text(encoding="utf-8"))
+        wanted = {path: (size, changed) for path, (size, changed) in record["files"].items()}
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        return f"its record cannot be read: {error}"
+    seen = {path: state for path, state in state_below(environment.folder).items() if path != _DETAILS}
+    different = first_difference(wanted, seen)
+    return f"{different} was added, removed or written to" if different else None

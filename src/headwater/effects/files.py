@@ -4,12 +4,18 @@
 from __future__ import annotations
 
 import os
+import secrets
 import tempfile
 from pathlib import Path
 
 
 def write_atomically(path: Path, text: str) -> None:
-    """Replace a file's text: whoever reads it sees the old or the new, never half."""
+    """Replace a file's text: whoever reads it sees the old or the new, never half. What is there and is no regular
+    file (a device, a pipe) is written to."""
+    if path.exists() and not path.is_file():
+        path.write_text(text, encoding="utf-8")
+        return
+    path = path.resolve()
     path.parent.mkdir(parents=True, exist_ok=True)
     handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
     part = Path(name)
@@ -24,9 +30,38 @@ def write_atomically(path: Path, text: str) -> None:
         part.unlink(missing_ok=True)
 
 
-def size_of(path: Path) -> int:
-    """The bytes that a file, or everything below a folder, takes on disk. A file linked twice counts once."""
-    seen: set[tuple[int, int]] = set()
+def clear_away(path: Path) -> None:
+    """Remove whatever lies at a path: a file, a link, or a folder of any depth, with whatever permissions."""
+    if path.is_symlink() or not path.is_dir():
+        path.unlink(missing_ok=True)
+        return
+    path.chmod(0o700)
+    while folders := _files_away(path):
+        for folder in folders:
+            # What lies deeper comes up here, so that no path is ever too long, and nothing recurses.
+            for inner in _files_away(folder):
+                inner.rename(path / f".{secrets.token_hex(8)}")
+            folder.rmdir()
+    path.rmdir()
+
+
+def _files_away(folder: Path) -> list[Path]:
+    """Remove the files of a folder; its folders, each open to us."""
+    left = []
+    with os.scandir(folder) as entries:
+        for entry in list(entries):
+            if entry.is_dir(follow_symlinks=False):
+                left.append(Path(entry.path))
+                left[-1].chmod(0o700)
+            else:
+                Path(entry.path).unlink()
+    return left
+
+
+def size_of(path: Path, seen: set[tuple[int, int]] | None = None) -> int:
+    """The bytes that a file, or everything below a folder, takes on disk. A file linked twice counts once, and one that
+    is in `seen` (device and inode), which grows, not at all."""
+    seen = set() if seen is None else seen
     total = 0
     for entry in [path, *path.rglob("*")] if path.exists() else []:
         state = entry.lstat()

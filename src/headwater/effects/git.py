@@ -81,6 +81,10 @@ class GitDir:
             errors="surrogateescape"
         ).removesuffix("\n")  # fmt: skip
 
+    def words(self, *argv: str | Path, work_tree: Path | None = None, index: Path | None = None) -> str:
+        """Run `git ARGV` and return what it says on standard error: what it did, in words."""
+        return self._run(argv, work_tree, index, None, None)[1]
+
     def raw(
         self,
         *argv: str | Path,
@@ -90,6 +94,16 @@ class GitDir:
         environ: Mapping[str, str] | None = None,
     ) -> bytes:
         """Like calling the object, with the output as it came."""
+        return self._run(argv, work_tree, index, stdin, environ)[0]
+
+    def _run(
+        self,
+        argv: Sequence[str | Path],
+        work_tree: Path | None,
+        index: Path | None,
+        stdin: IO[bytes] | None,
+        environ: Mapping[str, str] | None,
+    ) -> tuple[bytes, str]:
         words = [str(word) for word in argv]
         command = [_executable(), f"--git-dir={self.path}"]
         if work_tree is not None:
@@ -102,7 +116,7 @@ class GitDir:
         status, out, err = _execute([*command, *words], variables, stdin)
         if status != 0:
             raise GitFailed(words, status, out, err)
-        return out
+        return out, err
 
 
 def init_bare(path: Path) -> None:

@@ -30,19 +30,23 @@ def survey(cache: Cache) -> list[Shelf]:
     shelves = [
         ("mirror", cache.mirror),
         ("wheels", cache.wheels),
+        ("files of trees", cache.blobs),
         ("trees", cache.trees),
+        ("byte code", cache.code),
         ("environments", cache.environments),
         ("left over", cache.incoming),
     ]
-    found = [Shelf(name, path, _count(name, path), size_of(path)) for name, path in shelves]
-    parts = [cache.store, *cache.store.parent.glob(f"{cache.store.name}-*")]
+    seen: set[tuple[int, int]] = set()
+    found = [Shelf(name, path, _count(name, path), size_of(path, seen)) for name, path in shelves]
+    parts = [cache.store, *_beside_store(cache)]
     return [*found, Shelf("store", cache.store, int(cache.store.exists()), sum(size_of(p) for p in parts))]
 
 
 def _count(name: str, path: Path) -> int:
     if not path.is_dir():
         return 0
-    return 1 if name == "mirror" else sum(1 for _ in path.iterdir())
+    pattern = {"files of trees": "*/*", "byte code": "*/*/*", "environments": "*/"}.get(name, "*")
+    return 1 if name == "mirror" else sum(1 for _ in path.glob(pattern))
 
 
 def prune(cache: Cache, pins: Pins, imported: Collection[str], current: Collection[Path]) -> list[str]:
@@ -54,19 +58,35 @@ def prune(cache: Cache, pins: Pins, imported: Collection[str], current: Collecti
     known = {pin.tree for pin in pins.releases}
     superfluous = [cache.wheels / pin.wheel.file for pin in pins.releases if str(pin.version) in imported]
     superfluous += [path for path in _entries(cache.trees) if path.name not in known]
-    superfluous += [path for path in _entries(cache.environments) if path not in current]
+    kept = {path.name for path in current} | {f"{path.name}.preload.json" for path in current}
+    superfluous += [path for path in _entries(cache.environments) if path.name not in kept]
     superfluous += [path for path in _entries(cache.wheels) if path.name.startswith(".part-") and not _in_use(path)]
     removed = [_remove(path) for path in superfluous if path.exists()]
+    removed += _prune_files(cache)
     return removed + [_remove(path) for path in _entries(cache.incoming) if not _in_use(path)]
+
+
+def _prune_files(cache: Cache) -> list[str]:
+    """Remove the shared files that no tree holds any more, and the byte code of files that are gone."""
+    files = [path for path in cache.blobs.glob("*/*") if path.stat().st_nlink == 1]
+    for path in files:
+        path.unlink()
+    kept = {path.name.removesuffix(".x") for path in cache.blobs.glob("*/*")}
+    code = [path for path in cache.code.glob("*/*/*") if path.name not in kept]
+    for path in code:
+        path.unlink()
+    counts = ((len(files), cache.blobs, "files"), (len(code), cache.code, "entries of byte code"))
+    return [f"{count} {what} in {path}" for count, path, what in counts if count]
 
 
 def clean(cache: Cache, store: bool, keep_mirror: bool) -> list[str]:
     """Remove everything that can be made again; with `store` the verdicts too. The mirror stays while checkouts, whose
     commits it holds, depend on it."""
     paths = [] if keep_mirror else [cache.mirror]
-    paths += [cache.wheels, cache.trees, cache.environments, cache.incoming, *cache.root.glob(".removed-*")]
+    paths += [cache.wheels, cache.trees, cache.blobs, cache.code, cache.environments, cache.incoming]
+    paths += cache.root.glob(".removed-*")
     if store:
-        paths += [cache.store, *cache.store.parent.glob(f"{cache.store.name}-*")]
+        paths += [cache.store, *_beside_store(cache)]
     return [_remove(path) for path in paths if path.exists()]
 
 
@@ -83,6 +103,11 @@ def _in_use(path: Path) -> bool:
     except PermissionError:
         return True
     return True
+
+
+def _beside_store(cache: Cache) -> list[Path]:
+    """What SQLite keeps beside the store, and damaged ones that were set aside."""
+    return sorted(cache.store.parent.glob(f"{cache.store.name}[-.]*"))
 
 
 def _entries(path: Path) -> list[Path]:

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, TypeVar
 from packaging.version import InvalidVersion, Version
 
 from headwater.core.errors import DamagedDownload, HarnessError, NotCached
-from headwater.core.events import Advanced, Emit, Finished, Note, Started, silent
+from headwater.core.events import Advanced, Counted, Emit, Finished, Note, Started, silent
 from headwater.core.index_settings import certificates, index_url
 from headwater.core.pins import IndexFile
 from headwater.core.redaction import redact
@@ -36,6 +36,7 @@ T = TypeVar("T")
 _ATTEMPTS = 4
 _TIMEOUT = (20, 60)  # seconds to connect, and between two pieces
 _PIECE = 1 << 18
+_LARGE = 5_000_000
 
 
 @dataclass(frozen=True)
@@ -123,7 +124,7 @@ class Index:
                 lambda: self._client.get_package_metadata(listed, verify=verify, timeout=_TIMEOUT),
             )
         except NoMetadataError:
-            text = metadata_of(self.download(package, file, folder))
+            text = metadata_of(self.download(package, file, folder), package)
         head = text.partition("\n\n")[0].splitlines()
         return [line.partition(":")[2].strip() for line in head if line.startswith("Requires-Dist:")]
 
@@ -170,7 +171,7 @@ class Index:
         """One attempt at a download, beside its target and renamed into place."""
         handle, name = tempfile.mkstemp(prefix=f".part-{os.getpid()}-", dir=target.parent)
         part = Path(name)
-        self._emit(Started(file.file, f"downloading {file.file}", file.size, "bytes"))
+        self._emit(Started(file.file, f"downloading {file.file}", file.size, "bytes", long=file.size > _LARGE))
         note = "failed"
         try:
             with os.fdopen(handle, "wb") as out:
@@ -186,6 +187,7 @@ class Index:
                 )
             part.chmod(0o644)
             part.replace(target)
+            self._emit(Counted("downloads", 1))
             note = ""
         finally:
             part.unlink(missing_ok=True)

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from packaging.requirements import Requirement
 
+from headwater.core.errors import HarnessError
 from headwater.core.events import Advanced, Emit, Finished, Started, silent
 from headwater.core.grouping import (
     locked_versions,
@@ -73,34 +74,50 @@ class LockMaker:
         current: list[Pin] = []
         for number, pin in enumerate(pins, 1):
             if current and self._resolve([wanted[p] for p in [*current, pin]]) is None:
-                locks.append(self._close(current, wanted))
+                locks.append(self._close(current, wanted, locks))
                 current = []
             current.append(pin)
             self._emit(Advanced(what, number))
         self._emit(Finished(what))
-        return [*locks, self._close(current, wanted)] if current else locks
+        return [*locks, self._close(current, wanted, locks)] if current else locks
 
     def extend(
         self, groups: Sequence[EnvironmentGroup], lock_text: Callable[[str], str], new: Sequence[Pin]
     ) -> list[Lock]:
-        """The last group, longer, and groups after it: what releases newer than every group need.
+        """All groups and their locks, with what `new` releases need, wherever they stand between the others.
 
-        A lock that satisfies a new release stays as it is, so that the environment's key does.
+        A lock that satisfies a new release stays as it is, so that the environment's key does; one that does not is
+        followed by a group for that release.
+
+        Raises:
+            HarnessError: a new release stands inside a group whose lock does not satisfy it.
         """
         wanted = self.requirements(new)
-        group, rest = groups[-1], list(new)
-        text = lock_text(group.lock)
-        while rest and not unsatisfied(wanted[rest[0]], locked_versions(text)):
-            group = EnvironmentGroup(group.name, group.first, rest.pop(0).version, group.lock)
-        return [Lock(group, text), *(self.from_scratch(rest) if rest else [])]
+        locks = [Lock(group, lock_text(group.lock)) for group in groups]
+        for pin in new:
+            below = [n for n, lock in enumerate(locks) if lock.group.first <= pin.version]
+            at = below[-1] if below else -1
+            missing = unsatisfied(wanted[pin], locked_versions(locks[at].text)) if below else ["any lock"]
+            if not missing:
+                locks[at] = Lock(_grown(locks[at].group, pin), locks[at].text)
+            elif below and locks[at].group.holds(pin.version):
+                raise HarnessError(
+                    f"{pin.version} stands inside the group {locks[at].group.name}, whose lock does not satisfy "
+                    f"{', '.join(missing)}; `headwater pins update --locks` groups all releases anew"
+                )
+            else:
+                locks.insert(at + 1, self._close([pin], wanted, locks))
+        return locks
 
-    def _close(self, pins: Sequence[Pin], wanted: Mapping[Pin, list[Requirement]]) -> Lock:
+    def _close(self, pins: Sequence[Pin], wanted: Mapping[Pin, list[Requirement]], others: Sequence[Lock]) -> Lock:
         first, last = pins[0].version, pins[-1].version
         text = self._resolve([wanted[p] for p in pins])
         if text is None:
             lines = union([wanted[p] for p in pins])
             text = self._compile(lines)  # A single release that does not resolve: let uv say why.
         name = f"{first.major}.{first.minor}-{last.major}.{last.minor}"
+        if any(lock.group.name == name for lock in others):
+            name = f"{first}-{last}"
         group = EnvironmentGroup(name, first, last, f"locks/{name}.txt")
         return Lock(group, _HEADER.format(first=first, last=last) + text)
 
@@ -137,6 +154,5 @@ class LockMaker:
         ]
 
 
-def lock_files(locks: Sequence[Lock]) -> Mapping[str, str]:
-    """The lock files to write: path beside the pins, and text."""
-    return {lock.group.lock: lock.text for lock in locks}
+def _grown(group: EnvironmentGroup, pin: Pin) -> EnvironmentGroup:
+    return EnvironmentGroup(group.name, group.first, max(group.last, pin.version), group.lock)

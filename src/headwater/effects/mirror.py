@@ -7,23 +7,24 @@ checked against the pins. Releases are imported on demand, from the index's whee
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import IO
+from collections.abc import Sequence
 
 from filelock import FileLock
 
 from headwater.core.errors import HarnessError
-from headwater.core.events import Emit, Finished, Started, silent
+from headwater.core.events import Emit, Finished, Note, Started, silent
 from headwater.core.pins import Pin, Pins
+from headwater.effects.checkouts import checkouts_of
 from headwater.effects.git import GitDir, GitFailed, init_bare
 from headwater.effects.index import Index
-from headwater.effects.wheels import members
+from headwater.effects.wheel_stream import write_stream
 from headwater.effects.workspace import Cache
 
 # Kept in the repository's description: a mirror of another layout is refused by name.
 SCHEMA = "headwater mirror 1"
 _IMPORT_SPACE = 200_000_000
-_IDENTITY = "Headwater <headwater@invalid.example>"
+# Releases that one import takes: a bound on what is unpacked at once.
+_AT_ONCE = 64
 
 
 class Mirror:
@@ -39,13 +40,62 @@ class Mirror:
         Raises:
             HarnessError: it cannot be had, or its ids are not those of the pins; then nothing is kept.
         """
-        present = self._present(pin)
-        if present is not None:
-            return present
-        self.prepare()
+        return self.ensure_all([pin])[0]
+
+    def ensure_all(self, pins: Sequence[Pin]) -> list[str]:
+        """The commits of several releases; those that are not there are imported in one go, which is faster and packs
+        better than one by one.
+
+        Raises:
+            HarnessError: as `ensure`.
+        """
+        commits = [self._present(pin) for pin in pins]
+        if None in commits:
+            self.prepare()
+            with self._lock():
+                missing = [pin for pin in pins if self._present(pin) is None]
+                for start in range(0, len(missing), _AT_ONCE):
+                    self._import(missing[start : start + _AT_ONCE])
+            commits = [self._present(pin) for pin in pins]
+        return [commit for commit in commits if commit is not None]
+
+    def replace_if_damaged(self) -> bool:
+        """Whether the mirror was damaged: then an empty one takes its place, and what is asked of it is imported anew.
+
+        Raises:
+            HarnessError: it is damaged, and checkouts, whose commits it holds, depend on it.
+        """
         with self._lock():
-            present = self._present(pin)
-            return present if present is not None else self._import(pin)
+            try:
+                self.git("fsck", "--full", "--no-dangling", "--no-progress")
+                return False
+            except GitFailed as error:
+                lines = (error.stderr or error.output).splitlines()
+                fault = lines[0] if lines else f"git fsck ended with status {error.status}"
+            checkouts = checkouts_of(self._cache)
+            if checkouts:
+                raise HarnessError(
+                    f"the mirror is damaged ({fault}), and {', '.join(sorted(checkouts))} depends on it; move that "
+                    "away, and `headwater cache clean` makes room for a new mirror"
+                )
+            self._emit(Note(f"the mirror is damaged ({fault}); importing anew what is needed", warning=True))
+            with self._cache.building("mirror") as folder:
+                self._cache.mirror.rename(folder / "damaged")
+            self._prepare()
+        return True
+
+    def repack(self, anew: bool = False) -> None:
+        """Pack everything into one file; with `anew` each object as a difference to the most similar one."""
+        if not self._cache.mirror.is_dir():
+            return
+        what = "packing the mirror"
+        self._emit(Started(what, what))
+        try:
+            with self._lock():
+                self.git("repack", "-a", "-d", "-q", *(["-f", "--window=50", "--depth=50"] if anew else []))
+                self.git("pack-refs", "--all")
+        finally:
+            self._emit(Finished(what))
 
     def prepare(self) -> None:
         """Make the repository if it is not there.
@@ -100,47 +150,30 @@ class Mirror:
                 "makes room for a new one"
             )
 
-    def _import(self, pin: Pin) -> str:
-        self._cache.require_space(_IMPORT_SPACE, f"importing {self._pins.package} {pin.version}")
-        wheel = self._index.download(self._pins.package, pin.wheel, self._cache.wheels)
-        incoming = f"refs/headwater/incoming/{pin.version}"
-        what = f"importing {self._pins.package} {pin.version} into the mirror"
+    def _import(self, pins: Sequence[Pin]) -> None:
+        """Import releases in one go. Where one is not what its pin says nothing of them is kept."""
+        self._cache.require_space(_IMPORT_SPACE * len(pins), f"importing {len(pins)} releases")
+        wheels = [self._index.download(self._pins.package, pin.wheel, self._cache.wheels) for pin in pins]
+        incoming = {pin: f"refs/headwater/incoming/{pin.version}" for pin in pins}
+        names = str(pins[0].version) if len(pins) == 1 else f"{len(pins)} releases"
+        what = f"importing {self._pins.package} {names} into the mirror"
         self._emit(Started(what, what))
         try:
             with self._cache.building("import") as folder:
                 stream = folder / "stream"
                 with stream.open("wb") as out:
-                    self._write_stream(out, wheel, pin, incoming)
+                    write_stream(out, self._pins.package, list(zip(pins, wheels, incoming.values(), strict=True)))
                 with stream.open("rb") as source:
                     self.git("fast-import", "--quiet", "--done", "--force", stdin=source)
-            commit = self.git("rev-parse", "--verify", incoming)
-            self._check(pin, commit)
-            self.git("update-ref", _ref(pin), commit)
+            commits = {pin: self.git("rev-parse", "--verify", ref) for pin, ref in incoming.items()}
+            for pin, commit in commits.items():
+                self._check(pin, commit)
+            for pin, commit in commits.items():
+                self.git("update-ref", _ref(pin), commit)
         finally:
-            self.git("update-ref", "-d", incoming)
+            for ref in incoming.values():
+                self.git("update-ref", "-d", ref)
             self._emit(Finished(what))
-        return commit
-
-    def _write_stream(self, out: IO[bytes], wheel: Path, pin: Pin, ref: str) -> None:
-        """Write what `git fast-import` reads; see git-fast-import(1), "Input format"."""
-
-        def data(content: bytes) -> None:
-            out.write(b"data %d\n" % len(content))
-            out.write(content)
-            out.write(b"\n")
-
-        when = f"{int(pin.uploaded.timestamp())} +0000"
-        out.write(f"commit {ref}\nauthor {_IDENTITY} {when}\ncommitter {_IDENTITY} {when}\n".encode())
-        data(f"{self._pins.package} {pin.version}\n\nThe files of {pin.wheel.file}.\n".encode())
-        count = 0
-        for path, executable, content in members(wheel, self._pins.package):
-            mode = "100755" if executable else "100644"
-            out.write(f"M {mode} inline src/{path}\n".encode())
-            data(content)
-            count += 1
-        if count == 0:
-            raise HarnessError(f"{wheel.name} holds no folder {self._pins.package}/")
-        out.write(b"\ndone\n")
 
     def _check(self, pin: Pin, commit: str) -> None:
         """Compare the ids with the pin's, as far as it has them."""

@@ -75,13 +75,19 @@ def _apply_to_base(cache: Cache, git: GitDir, series: Series, base: str) -> list
 
 def _apply_one(git: GitDir, series: Series, patch: Patch, path: Path, index: Path, work: Path) -> None:
     try:
-        git("apply", "--cached", "--whitespace=nowarn", path, index=index, work_tree=work)
+        said = git.words("apply", "--cached", "--verbose", "--whitespace=nowarn", path, index=index, work_tree=work)
     except GitFailed as error:
         words = [line.removeprefix("error: ") for line in error.stderr.splitlines() if line.strip()]
         raise PatchFailed(
             f"patch {patch.file} of series {series.name} does not apply to its base {series.file.base}: "
             f"{'; '.join(words).replace(str(path), patch.file)}"
         ) from error
+    # git apply looks for another place where a hunk fits, and in a file of look-alikes it finds one.
+    if moved := re.search(r"Hunk #(\d+) succeeded at .*offset.*", said):
+        raise PatchFailed(
+            f"patch {patch.file} of series {series.name} does not apply to its base {series.file.base} as it stands: "
+            f"{moved[0]}; correct the line numbers of its hunk {moved[1]}"
+        )
 
 
 def _commit(git: GitDir, folder: Path, patch: Patch, tree: str, parent: str) -> str:

@@ -5,26 +5,32 @@ from __future__ import annotations
 
 import platform
 import signal
-from collections.abc import Callable
+import sys
+from collections.abc import Callable, Mapping
+from contextlib import ExitStack
 from dataclasses import dataclass, replace
+from functools import partial
+from types import TracebackType
 
 from headwater.core.cases import Case
-from headwater.core.errors import EnvironmentUnavailable
-from headwater.core.events import Advanced, Emit, Finished, Note, Started, silent
+from headwater.core.errors import EnvironmentUnavailable, HarnessError
+from headwater.core.events import Counted, Emit, Finished, Note, Started, silent
 from headwater.core.keys import Device, Limits, verdict_key
 from headwater.core.pins import Pin
 from headwater.core.results import ProbeResult, has_accelerator
 from headwater.core.verdicts import End, Evidence, Outcome, Verdict, combine, is_reusable, judge
-from headwater.effects.child import CHILD_VERSION, ChildRun, run_child
+from headwater.effects.child import CHILD_VERSION, passed_on, run_child
 from headwater.effects.envs import Environment, Environments
+from headwater.effects.fork_server import ForkServers, ServerDied
 from headwater.effects.store import Store
-from headwater.effects.trees import Tree
+from headwater.effects.trees import Tree, fault_of
+from headwater.effects.watch import ChildRun
 from headwater.effects.workspace import Cache
 
 _MEMORY = 16 << 30
 _OUTPUT = 32 << 20
-_PROCESSES = 4096
-_DEVICE_LIMITS = Limits(seconds=300, memory=0, output=1 << 20, processes=0)
+_PROCESSES = 256
+_DEVICE_LIMITS = Limits(seconds=300, memory=0, output=1 << 20, processes=64)
 
 
 @dataclass(frozen=True)
@@ -32,13 +38,14 @@ class Subject:
     """What is probed: a tree, patched or not.
 
     `revision` is what people call it; `pin` the release whose environment it runs in; `tree` its id; `lay_out` puts
-    it on disk, which nothing needs that is already known; `series` names the series applied to it.
+    it on disk, which nothing needs that is already known (with `distrust=True` where it turned out to be damaged);
+    `series` names the series applied to it.
     """
 
     revision: str
     pin: Pin
     tree: str
-    lay_out: Callable[[], Tree]
+    lay_out: Callable[..., Tree]
     series: str | None = None
 
 
@@ -53,7 +60,7 @@ class ProbeOptions:
 
 
 class Prober:
-    """Probes, and remembers. `ran` counts the children that were started for probes."""
+    """Probes, and remembers. A context manager, which ends the fork servers. `ran` counts the probes that were run."""
 
     def __init__(
         self,
@@ -65,15 +72,29 @@ class Prober:
     ) -> None:
         self._cache, self._environments, self._package = cache, environments, package
         self._options, self._emit = options, emit
-        self._store = Store(cache.store)
+        self._store = Store(cache.store, emit)
         self._devices: dict[tuple[str, str], Device | str] = {}
+        self._exits = ExitStack()
+        self._missing: dict[str, HarnessError] = {}
         self.ran = 0
+
+    def __enter__(self) -> Prober:
+        self._exits.enter_context(self._store.held())
+        self._scratch = self._exits.enter_context(self._cache.building("probe"))
+        self._servers = self._exits.enter_context(ForkServers(self._scratch, self._emit))
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._exits.close()
 
     def probe(self, subject: Subject, case: Case, device: str) -> ProbeResult:
         """Probe, as often as was asked for, and give the one verdict of all repetitions."""
         rows = [self._once(subject, case, device, n) for n in range(self._options.repeat)]
         verdict = combine([row.verdict for row in rows])
-        shown = next((row for row in rows if row.verdict is Verdict.BAD), rows[0])
+        telling = (verdict, Verdict.BAD)
+        shown = next((row for row in rows if row.verdict in telling), rows[0])
         if verdict is Verdict.FLAKY:
             counts = ", ".join(f"{row.verdict.words}" for row in rows)
             evidence = replace(shown.evidence, message=f"{counts}: {shown.evidence.message or ''}".rstrip(": "))
@@ -81,9 +102,11 @@ class Prober:
         seconds = sum(row.seconds for row in rows)
         return replace(shown, verdict=verdict, seconds=seconds, cached=all(row.cached for row in rows))
 
-    def _once(self, subject: Subject, case: Case, device_name: str, repetition: int) -> ProbeResult:
+    def _once(self, subject: Subject, case: Case, device: str, repetition: int) -> ProbeResult:
+        """One repetition. What cannot be tested, and what fails on the machine's side, is a row like any other: the
+        rest of a run goes on."""
         row = ProbeResult(
-            case.id, subject.revision, subject.series, device_name, Verdict.UNTESTABLE, Evidence(), 0.0, False,
+            case.id, subject.revision, subject.series, device, Verdict.UNTESTABLE, Evidence(), 0.0, False,
             subject.tree, None,
         )  # fmt: skip
         if case.network and not self._options.allow_network:
@@ -91,26 +114,30 @@ class Prober:
         try:
             environment = self._environments.describe(subject.pin)
             row = replace(row, environment=environment.key)
-            device = self._device(environment, device_name)
+            return self._known_or_run(row, subject, case, environment, repetition)
         except EnvironmentUnavailable as error:
             return _without_probe(row, Verdict.UNTESTABLE, "EnvironmentUnavailable", str(error))
+        except HarnessError as error:
+            return _without_probe(row, Verdict.HARNESS_ERROR, type(error).__name__, str(error))
+
+    def _known_or_run(
+        self, row: ProbeResult, subject: Subject, case: Case, environment: Environment, repetition: int
+    ) -> ProbeResult:
+        device = self._device(environment, row.device)
         if isinstance(device, str):
             return _without_probe(row, Verdict.UNAVAILABLE, "DeviceUnavailable", device)
-        limits = Limits(case.time_limit, 0 if has_accelerator(device_name) else _MEMORY, _OUTPUT, _PROCESSES)
+        limits = Limits(case.time_limit, 0 if has_accelerator(row.device) else _MEMORY, _OUTPUT, _PROCESSES)
         key = verdict_key(
-            tree=subject.tree, case_files=case.files, environment=environment.key, device=device, limits=limits,
-            child=CHILD_VERSION, repetition=repetition,
+            tree=subject.tree, case_file=case.file, case_files=case.files, environment=environment.key,
+            device=device, limits=limits, child=CHILD_VERSION, variables=passed_on(), repetition=repetition,
         )  # fmt: skip
         known = None if self._options.fresh else self._store.recall(key)
         if known is not None:
             return _judged(row, known, case, cached=True)
-        try:
-            outcome, output = self._run(subject, case, environment, device_name, limits)
-        except EnvironmentUnavailable as error:
-            return _without_probe(row, Verdict.UNTESTABLE, "EnvironmentUnavailable", str(error))
+        outcome, output = self._run(subject, case, environment, row.device, limits)
         self._store.record(
             key, outcome, case=case.id, revision=subject.revision, tree=subject.tree, environment=environment.key,
-            device=device_name, output=output,
+            device=row.device, output=output,
         )  # fmt: skip
         if not is_reusable(outcome):
             self._emit(Note(f"{case.id} on {subject.revision}: {outcome.evidence.message}", warning=True))
@@ -127,11 +154,10 @@ class Prober:
         return self._devices[place]
 
     def _ask_for_device(self, environment: Environment, name: str) -> Device | str:
-        with self._cache.building("device") as scratch:
-            run = run_child(environment.python, {"op": "device", "device": name}, scratch, _DEVICE_LIMITS, {})
+        run = self._answer(environment, {"op": "device", "device": name}, {}, _DEVICE_LIMITS, plain=False)
         said = run.last("device")
         if said is None:
-            return f"asking torch for {name} failed: {_how_it_ended(run)}"
+            raise HarnessError(f"asking torch for {name} failed: {_how_it_ended(run)}")
         if not said["available"]:
             return f"torch {environment.torch} says: {said['reason'].splitlines()[0]}"
         return Device(name, said["model"], said["driver"])
@@ -139,29 +165,73 @@ class Prober:
     def _run(
         self, subject: Subject, case: Case, environment: Environment, device: str, limits: Limits
     ) -> tuple[Outcome, str]:
-        tree = subject.lay_out()
+        """Probe once. Where the machine is at fault, and can be mended, it is, and the probe runs once more."""
+        tree = self._tree_of(subject)
         self._environments.ensure(environment)
         what = f"probing {case.id} on {subject.revision}{' patched' if subject.series else ''} ({device})"
-        self._emit(Started(what, what, limits.seconds, "s limit"))
+        self._emit(Started(what, what))
         try:
-            with self._cache.building("probe") as scratch:
-                folder = scratch / "case"
-                folder.mkdir()
-                for name, content in case.files.items():
-                    (folder / name).write_bytes(content)
-                request = {
-                    "op": "probe", "tree": str(tree.path), "package": self._package, "cases": str(folder),
-                    "case": case.file, "device": device, "memory": limits.memory, "processes": limits.processes,
-                }  # fmt: skip
-                extra = {"HEADWATER_DEVICE": device}
-                if case.network:
-                    extra["HF_HUB_OFFLINE"] = "0"
-                run = run_child(environment.python, request, scratch, limits, extra)
+            run = self._on_tree(tree, case, environment, device, limits)
+            if run.last("damage") is not None:
+                run = self._on_tree(subject.lay_out(distrust=True), case, environment, device, limits)
+            outcome = outcome_of(run, limits)
+            if outcome.end == "returned" and (fault := fault_of(tree)):
+                # By the case, or by somebody else: what it ran on was not what it should have run on.
+                outcome = replace(outcome, end="harness", evidence=Evidence("DamagedTree", f"meanwhile {fault}"))
+            if outcome.end == "harness" and self._environments.look_again(environment):
+                self._servers.discard(environment.key)
+                run = self._on_tree(subject.lay_out(), case, environment, device, limits)
+                outcome = outcome_of(run, limits)
             self.ran += 1
-            self._emit(Advanced(what, int(run.seconds)))
-            return outcome_of(run, limits), run.output
+            return outcome, run.output
         finally:
             self._emit(Finished(what))
+
+    def _tree_of(self, subject: Subject) -> Tree:
+        """The subject on disk; what could not be had once in this run is not tried again for the next case."""
+        if subject.tree in self._missing:
+            raise self._missing[subject.tree]
+        try:
+            return subject.lay_out()
+        except HarnessError as error:
+            self._missing[subject.tree] = error
+            self._emit(Note(f"{subject.revision} cannot be probed: {error}", warning=True))
+            raise
+
+    def _on_tree(self, tree: Tree, case: Case, environment: Environment, device: str, limits: Limits) -> ChildRun:
+        request = {
+            "op": "probe", "tree": str(tree.path), "manifest": str(tree.manifest), "code": str(self._cache.code),
+            "package": self._package, "case": case.file, "device": device, "memory": limits.memory,
+        }  # fmt: skip
+        # The library's modules remember whether they may use the network: such a case gets an interpreter of its own.
+        run = self._answer(environment, request, case.files, limits, plain=case.network)
+        counts = run.last("code") or {"compiled": 0, "damaged": []}
+        self._emit(Counted("compilations", counts["compiled"]))
+        if counts["damaged"]:
+            names = ", ".join(counts["damaged"])
+            self._emit(Note(f"damaged byte code was made anew: {names}", warning=True))
+        return run
+
+    def _answer(
+        self, environment: Environment, request: dict[str, object], files: Mapping[str, bytes], limits: Limits,
+        plain: bool,
+    ) -> ChildRun:  # fmt: skip
+        """Have a child answer: a fork, or a process of its own with `plain` or where there are no fork servers."""
+        scratch = self._servers.scratch_of(environment.key)
+        renew = partial(scratch.renew, files)
+        renew()
+        variables = {"HEADWATER_DEVICE": str(request["device"])}
+        if plain:
+            variables["HF_HUB_OFFLINE"] = "0"
+        request = {**request, "cases": str(scratch.cases), "work": str(scratch.work), "variables": variables}
+        try:
+            if plain or sys.platform != "linux":
+                return run_child(environment.python, request, scratch, limits)
+            return self._servers.answer(
+                environment.key, environment.python, environment.preload, request, limits, renew
+            )
+        except ServerDied as error:
+            return ChildRun(events=[], status=1, output=str(error))
 
 
 def outcome_of(run: ChildRun, limits: Limits) -> Outcome:
@@ -171,18 +241,29 @@ def outcome_of(run: ChildRun, limits: Limits) -> Outcome:
     """
     said = run.last("outcome")
     phase = (run.last("phase") or {"phase": "start"})["phase"]
+    # Up to here neither the library nor the case has run: a failure is the environment's, or ours.
+    early = phase in ("start", "device")
     if run.stop == "time-limit":
         evidence = Evidence("TimeLimit", f"no end within {limits.seconds} s")
-        return Outcome("time-limit", phase, evidence, run.seconds)
+        return Outcome("harness" if early else "time-limit", phase, evidence, run.seconds)
     if run.stop == "output-limit":
         evidence = Evidence("OutputLimit", f"printed more than {limits.output} bytes")
         return Outcome("output-limit", phase, evidence, run.seconds)
+    if said is not None and said["end"] == "returned" and (run.left or run.last("copy")):
+        evidence = Evidence("CaseMisbehaved", "it returned, and a process that it began had not ended")
+        return Outcome("raised", phase, evidence, run.seconds)
     if said is not None and (said["end"] != "returned" or run.status == 0):
         evidence = Evidence(said["type"], said["message"], said["frame"])
         return Outcome(said["end"], said["phase"], evidence, run.seconds, said["import_failure"])
+    if run.stop == "process-limit":
+        evidence = Evidence("ProcessLimit", f"had more than {limits.processes} processes")
+        return Outcome("process-limit", phase, evidence, run.seconds)
+    if (damage := run.last("damage")) is not None:
+        evidence = Evidence("DamagedTree", f"{damage['path']} is damaged again after it was built anew")
+        return Outcome("harness", phase, evidence, run.seconds)
     died = Evidence("ProcessDied", _how_it_ended(run))
-    # Up to here neither the library nor the case has run: the fault is the environment's, or ours.
-    end: End = "harness" if phase in ("start", "device") else "died"
+    # Nothing here sends that signal to a probe that is within its limits: the kernel does when memory runs out.
+    end: End = "harness" if early else "killed" if run.status == -signal.SIGKILL else "died"
     return Outcome(end, phase, died, run.seconds)
 
 

@@ -8,6 +8,7 @@ import os
 import shlex
 import signal
 import subprocess
+import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -65,9 +66,11 @@ def run(
 Process = subprocess.Popen[bytes]
 
 
-def start_in_group(argv: Sequence[str], *, environ: Mapping[str, str], cwd: Path, pass_fds: Sequence[int]) -> Process:
-    """Start a process in a group and session of its own, with exactly `environ`; its standard streams are pipes, output
-    and errors in one.
+def start_in_group(
+    argv: Sequence[str], *, environ: Mapping[str, str], cwd: Path, pass_fds: Sequence[int], output: int
+) -> Process:
+    """Start a process in a group and session of its own, with exactly `environ`; its standard input is a pipe, and what
+    it prints and its errors go to the descriptor `output`.
 
     Raises:
         OSError: it cannot be started.
@@ -75,8 +78,8 @@ def start_in_group(argv: Sequence[str], *, environ: Mapping[str, str], cwd: Path
     return subprocess.Popen(
         argv,
         stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
+        stdout=output,
+        stderr=output,
         cwd=cwd,
         env=dict(environ),
         pass_fds=pass_fds,
@@ -92,6 +95,13 @@ def has_ended(process: Process) -> bool:
     return os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
 
 
+def await_end(process: Process, seconds: float) -> None:
+    """Give a process some time to end by itself."""
+    limit = time.monotonic() + seconds
+    while not has_ended(process) and time.monotonic() < limit:
+        time.sleep(0.005)
+
+
 def end_group(process: Process) -> None:
     """Kill a process started by `start_in_group` with its whole group, and collect it. Again is a no-op."""
     if process.returncode is not None:
@@ -100,14 +110,21 @@ def end_group(process: Process) -> None:
     with contextlib.suppress(ProcessLookupError, PermissionError):
         os.killpg(process.pid, signal.SIGKILL)
     process.wait()
+    if process.stdin is not None:
+        process.stdin.close()
+
+
+def started_with(variable: str) -> list[int]:
+    """On Linux every process that was started with this environment variable, written NAME=VALUE."""
+    mark = b"\0" + os.fsencode(variable) + b"\0"
+    return [number for number in _processes() if mark in b"\0" + _environment_of(number)]
 
 
 def end_strays(variable: str) -> None:
     """Kill what has left its group (`setsid`): on Linux every process that was started with this environment variable,
     written NAME=VALUE."""
-    mark = b"\0" + os.fsencode(variable) + b"\0"
     for _attempt in range(50):
-        strays = [number for number in _processes() if mark in b"\0" + _environment_of(number)]
+        strays = started_with(variable)
         if not strays:
             return
         for number in strays:

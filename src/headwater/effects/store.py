@@ -13,7 +13,10 @@ from contextlib import closing, contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 
+from filelock import FileLock
+
 from headwater.core.errors import HarnessError
+from headwater.core.events import Emit, Note, silent
 from headwater.core.verdicts import Evidence, Outcome, is_reusable
 
 SCHEMA = 1
@@ -41,26 +44,54 @@ CREATE INDEX probes_by_key ON probes (key, reusable, id);
 """
 
 
+_DAMAGE = {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}
+
+
+class DamagedStore(HarnessError):
+    """The store's file is no whole database."""
+
+
 class Store:
     """The probes of every run on one cache. Safe to use from several processes at once."""
 
-    def __init__(self, path: Path) -> None:
-        """Open the store, made if it is not there.
+    def __init__(self, path: Path, emit: Emit = silent) -> None:
+        """Open the store, made if it is not there. A damaged one is named and set aside, never overwritten.
 
         Raises:
             HarnessError: it is of a newer schema, or no database.
         """
         path.parent.mkdir(parents=True, exist_ok=True)
         self._path = path
-        self._prepare()
+        # Of several processes one makes the store, or sets a damaged one aside; the others find the new one.
+        with FileLock(path.with_name(f".{path.name}.lock")):
+            try:
+                self._prepare()
+                self._check()
+            except DamagedStore as error:
+                aside = path.with_name(f"{path.name}.damaged-{datetime.now(UTC):%Y%m%dT%H%M%S.%f}")
+                emit(Note(f"{error}; it is kept as {aside.name}, and a new one is begun", warning=True))
+                self._set_aside(aside)
+                self._prepare()
+
+    def _set_aside(self, aside: Path) -> None:
+        # The store itself last: what is beside it must never be taken for a new store's.
+        for part in ("-shm", "-wal", ""):
+            piece = self._path.with_name(self._path.name + part)
+            if piece.exists():
+                piece.rename(aside.with_name(aside.name + part))
 
     @contextmanager
     def _open(self) -> Iterator[sqlite3.Connection]:
         try:
             with closing(sqlite3.connect(self._path, timeout=60, isolation_level=None)) as connection:
                 connection.execute("PRAGMA journal_mode = WAL")
+                # What is committed outlives this process, however it ends; syncing would guard it against a power cut.
+                connection.execute("PRAGMA synchronous = NORMAL")
                 yield connection
         except sqlite3.Error as error:
+            # Python's own errors have no code; the low byte is the code without its extension.
+            if getattr(error, "sqlite_errorcode", 0) & 0xFF in _DAMAGE:
+                raise DamagedStore(f"the store {self._path} is damaged ({error})") from error
             raise HarnessError(
                 f"the store {self._path} cannot be used: {error}; `headwater cache clean --store` removes it"
             ) from error
@@ -79,6 +110,20 @@ class Store:
                     connection.execute(statement)
                 connection.execute(f"PRAGMA user_version = {SCHEMA}")
             connection.execute("COMMIT")
+
+    def _check(self) -> None:
+        """Have SQLite look at every page: some milliseconds for some thousand verdicts."""
+        with self._open() as connection:
+            found = connection.execute("PRAGMA quick_check").fetchone()[0]
+        if found != "ok":
+            raise DamagedStore(f"the store {self._path} is damaged ({found})")
+
+    @contextmanager
+    def held(self) -> Iterator[None]:
+        """Keep the log of writes between two of them: whoever closes the last connection writes it back and syncs."""
+        with self._open() as connection:
+            connection.execute("PRAGMA user_version").fetchone()
+            yield
 
     def recall(self, key: str) -> Outcome | None:
         """What the latest probe with this key saw, or None where nothing reusable is known."""

@@ -4,9 +4,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
+from typing import TypeVar
 
 from packaging.version import InvalidVersion, Version
 
@@ -14,11 +16,16 @@ from headwater.core.errors import BadInput
 from headwater.core.events import Emit, Note, silent
 from headwater.core.pins import Pin, Pins
 from headwater.core.series import Patch
+from headwater.effects.blobs import DamagedObject
+from headwater.effects.folders import Folders
+from headwater.effects.git import GitFailed
 from headwater.effects.mirror import Mirror
 from headwater.effects.patching import apply_series, commit_tree
 from headwater.effects.probe import Subject
 from headwater.effects.trees import Tree, Trees
 from headwater.effects.workspace import Cache, Series
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -35,6 +42,7 @@ class Subjects:
 
     def __init__(self, cache: Cache, pins: Pins, mirror: Mirror, trees: Trees, emit: Emit = silent) -> None:
         self._cache, self._pins, self._mirror, self._trees, self._emit = cache, pins, mirror, trees, emit
+        self._folders = Folders(cache, mirror.git, pins.package, emit)
 
     def release(self, pin: Pin) -> Subject:
         """A release as the index has it. A yanked one is taken, with a warning that quotes the reason."""
@@ -42,12 +50,25 @@ class Subjects:
             self._emit(Note(f"{self._pins.package} {pin.version} is yanked from the index: {pin.yanked}", warning=True))
         tree = pin.tree or self._mirror.library_tree(self._mirror.ensure(pin))
 
-        def lay_out() -> Tree:
-            if not self._trees.has(tree):
-                self._mirror.ensure(pin)
-            return self._trees.ensure(tree)
+        def lay_out(distrust: bool = False) -> Tree:
+            # Looking at every file is the dearest part of a probe that is ours: once is enough.
+            whole = None if distrust else self._trees.whole(tree)
+            if whole is not None:
+                return whole
+            # The mirror is asked for a tree that is not there, or that has to be made anew.
+            self._mirror.ensure(pin)
+            return self._trees.ensure(tree, distrust)
 
-        return Subject(str(pin.version), pin, tree, lay_out)
+        return Subject(str(pin.version), pin, tree, partial(self._with_mirror, lay_out))
+
+    def _with_mirror(self, action: Callable[..., T], *arguments: object, **named: object) -> T:
+        """Do something that reads the mirror; once more on a new one, where the mirror turns out to be damaged."""
+        try:
+            return action(*arguments, **named)
+        except (GitFailed, DamagedObject):
+            if not self._mirror.replace_if_damaged():
+                raise
+            return action(*arguments, **named)
 
     def folder(self, path: Path, pin: Pin | None) -> Subject:
         """A checkout of a person's, as it is now. `pin` names the release whose environment it runs in; without, the
@@ -57,15 +78,15 @@ class Subjects:
             BadInput: no library there, or no release to be told from it.
         """
         self._mirror.prepare()
-        tree = self._trees.read_folder(path)
+        tree = self._folders.read(path)
         chosen = pin or self._pin_of_folder(path, tree)
-        return Subject(str(path), chosen, tree, lambda: self._trees.ensure(tree))
+        return Subject(str(path), chosen, tree, partial(self._trees.ensure, tree))
 
     def _pin_of_folder(self, path: Path, tree: str) -> Pin:
         release = self._pins.release_of_tree(tree)
         if release is not None:
             return self._pins.pin(release)
-        text = (self._trees.library_in(path) / "__init__.py").read_text(encoding="utf-8", errors="replace")
+        text = (self._folders.library_in(path) / "__init__.py").read_text(encoding="utf-8", errors="replace")
         stated = re.search(r"(?m)^__version__\s*=\s*[\"']([^\"']+)[\"']", text)
         try:
             version = Version(stated[1]) if stated else None
@@ -86,6 +107,9 @@ class Subjects:
         Raises:
             PatchFailed: naming the patch and why it does not apply.
         """
+        return self._with_mirror(self._patch, subject, series, drop)
+
+    def _patch(self, subject: Subject, series: Series, drop: Collection[str]) -> PatchedSubject:
         git = self._mirror.git
         base = self._mirror.ensure(self._pins.find(str(series.file.base)))
         if subject.tree == subject.pin.tree:
@@ -94,5 +118,5 @@ class Subjects:
             target = commit_tree(self._cache, git, self._pins.package, subject.tree)
         applied = apply_series(self._cache, git, series, base, target, drop)
         tree = self._mirror.library_tree(applied.commit)
-        patched = replace(subject, tree=tree, lay_out=lambda: self._trees.ensure(tree), series=series.name)
+        patched = replace(subject, tree=tree, lay_out=partial(self._trees.ensure, tree), series=series.name)
         return PatchedSubject(patched, applied.commit, applied.patches)

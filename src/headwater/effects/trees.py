@@ -1,34 +1,36 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Trees: what probes run on. Checked out of the mirror, named by the git id of their `src/<package>` subtree, built
+"""Trees: what probes run on. Named by the git id of their `src/<package>` subtree, made of links to shared files, built
 aside and renamed into place, never changed afterwards.
 
-A folder of a person's (`--tree PATH`) is read into the mirror first and probed from there: it is never written to,
-and a probe sees one state of it, whatever happens to it meanwhile. Since a tree's name is its content's hash, byte
-code beside its files can never be that of another content.
+A manifest beside each tree holds every file's blob id, size and time of change. Before a probe all files are looked at,
+so that a tree that something deleted from or wrote to is noticed and built anew; what is imported is also read
+against its blob id (by the child).
 """
 
 from __future__ import annotations
 
+import json
 import os
-import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
-from headwater.core.errors import BadInput
-from headwater.core.events import Emit, Finished, Started, silent
+from headwater.core.events import Emit, Finished, Note, Started, silent
+from headwater.effects.blobs import Blobs
 from headwater.effects.git import GitDir
+from headwater.effects.inventory import first_difference, state_below
 from headwater.effects.workspace import Cache
 
 _TREE_SPACE = 150_000_000
-_IGNORED_FOLDERS = {"__pycache__", ".git", ".mypy_cache", ".ruff_cache", ".pytest_cache"}
+_SCHEMA = 1
 
 
 @dataclass(frozen=True)
 class Tree:
-    """A tree on disk: its id, and the folder that goes on sys.path."""
+    """A tree on disk: its id, the folder that goes on sys.path, and its manifest."""
 
     id: str
     path: Path
+    manifest: Path
 
 
 class Trees:
@@ -36,96 +38,73 @@ class Trees:
 
     def __init__(self, cache: Cache, git: GitDir, package: str, emit: Emit = silent) -> None:
         self._cache, self._git, self._package, self._emit = cache, git, package, emit
+        self._blobs = Blobs(cache.blobs, git)
 
-    def ensure(self, tree_id: str) -> Tree:
-        """Lay out the `src/<package>` subtree with this id, which the mirror holds."""
-        target = self._cache.trees / tree_id
-        if not target.is_dir():
-            with self._cache.lock("trees"):
-                if not target.is_dir():
-                    self._build(tree_id, target)
-        return Tree(tree_id, target / "src")
+    def whole(self, tree_id: str) -> Tree | None:
+        """A tree, if it is laid out, and every file is there, of its size and not written to since."""
+        tree = self._tree(tree_id)
+        return tree if fault_of(tree) is None else None
 
-    def has(self, tree_id: str) -> bool:
-        """Whether a tree is laid out already."""
-        return (self._cache.trees / tree_id).is_dir()
+    def ensure(self, tree_id: str, distrust: bool = False) -> Tree:
+        """Lay out the `src/<package>` subtree with this id, which the mirror holds, unless it is there and whole.
 
-    def _build(self, tree_id: str, target: Path) -> None:
-        self._cache.require_space(_TREE_SPACE, "laying out a tree")
-        what = f"laying out tree {tree_id[:12]}"
+        One that is damaged is named and built anew; with `distrust` it is taken for damaged, and every shared file of
+        it is read before it is used again.
+        """
+        tree = self._tree(tree_id)
+        if not distrust and fault_of(tree) is None:
+            return tree
+        with self._cache.lock("trees"):
+            fault = "a file of it has another content" if distrust else fault_of(tree)
+            if fault is not None:
+                self._lay_out(tree, fault)
+        return tree
+
+    def _tree(self, tree_id: str) -> Tree:
+        folder = self._cache.trees / tree_id
+        return Tree(tree_id, folder / "src", folder / "manifest.json")
+
+    def _lay_out(self, tree: Tree, fault: str) -> None:
+        damaged = tree.path.parent.exists()
+        if damaged:
+            self._emit(Note(f"tree {tree.id[:12]} is damaged ({fault}); building it anew", warning=True))
+        else:
+            self._cache.require_space(_TREE_SPACE, "laying out a tree")
+        what = f"laying out tree {tree.id[:12]}"
         self._emit(Started(what, what))
         try:
             with self._cache.building("tree") as folder:
-                index, work = folder / "index", folder / "work"
-                work.mkdir()
-                self._git("read-tree", f"--prefix=src/{self._package}/", tree_id, index=index, work_tree=work)
-                self._git("checkout-index", "--all", index=index, work_tree=work)
-                target.parent.mkdir(parents=True, exist_ok=True)
-                work.rename(target)
+                self._build(tree.id, folder / "new", check=damaged)
+                if damaged:
+                    tree.path.parent.rename(folder / "old")
+                tree.path.parent.parent.mkdir(parents=True, exist_ok=True)
+                (folder / "new").rename(tree.path.parent)
         finally:
             self._emit(Finished(what))
 
-    def read_folder(self, folder: Path) -> str:
-        """Read the library out of a checkout of a person's into the mirror, uncommitted edits included, and return
-        its tree id. `folder` is the checkout's root, its `src`, or the library's own folder. Nothing in it is written.
-
-        Raises:
-            BadInput: the library is not there.
-        """
-        library = self.library_in(folder)
-        what = f"reading {folder}"
-        self._emit(Started(what, what))
-        try:
-            paths = sorted(_files_below(library))
-            blobs = self._hash(library, paths)
-            return self._write_tree(library, paths, blobs)
-        finally:
-            self._emit(Finished(what))
-
-    def library_in(self, folder: Path) -> Path:
-        """The library's own folder in a checkout: `src/<package>` below its root, or as `read_folder` takes it."""
-        places = (folder / "src" / self._package, folder / self._package, folder)
-        for place in places:
-            if place.name == self._package and (place / "__init__.py").is_file():
-                return place.resolve()
-        raise BadInput(
-            f"--tree {folder}: no src/{self._package}/__init__.py there; name the root of a checkout of {self._package}"
-        )
-
-    def _hash(self, library: Path, paths: list[str]) -> list[str]:
-        """Write every file as a blob, as it is: no filter, no change of line ends; their ids, in order."""
-        for path in paths:
-            if "\n" in path:
-                raise BadInput(f"{library / path}: a line feed in a file's name")
-        with tempfile.TemporaryFile() as names:
-            names.write(b"".join(os.fsencode(library / path) + b"\n" for path in paths))
-            names.seek(0)
-            return self._git("hash-object", "-w", "--no-filters", "--stdin-paths", stdin=names).split()
-
-    def _write_tree(self, library: Path, paths: list[str], blobs: list[str]) -> str:
-        with self._cache.building("folder") as build, tempfile.TemporaryFile() as lines:
-            for path, blob in zip(paths, blobs, strict=True):
-                executable = bool((library / path).stat().st_mode & 0o111)
-                mode = "100755" if executable else "100644"
-                lines.write(f"{mode} {blob}\t".encode() + os.fsencode(path) + b"\0")
-            lines.seek(0)
-            self._git("update-index", "-z", "--index-info", index=build / "index", stdin=lines)
-            return self._git("write-tree", index=build / "index")
+    def _build(self, tree_id: str, target: Path, check: bool) -> None:
+        entries = self._blobs.entries(tree_id)
+        self._blobs.bring(entries, check)
+        library = target / "src" / self._package
+        library.mkdir(parents=True)
+        for folder in sorted({os.path.dirname(entry.path) for entry in entries}):  # noqa: PTH120 - git's paths
+            (library / folder).mkdir(parents=True, exist_ok=True)
+        files = {}
+        for entry in entries:
+            place = library / entry.path
+            self._blobs.link(entry, place)
+            state = place.lstat()
+            files[f"{self._package}/{entry.path}"] = [entry.blob, state.st_size, state.st_mtime_ns]
+        manifest = {"schema": _SCHEMA, "tree": tree_id, "files": files}
+        (target / "manifest.json").write_text(json.dumps(manifest), encoding="utf-8")
 
 
-def _files_below(library: Path) -> list[str]:
-    """Every file that Python could read below `library`, relative to it: also those that git ignores, since an import
-    does not. Byte code is left out: a tree makes its own."""
-    found = []
-    for folder, folders, files in os.walk(library, followlinks=True):
-        here = Path(folder)
-        folders[:] = sorted(f for f in folders if f not in _IGNORED_FOLDERS and not _leads_back(here / f))
-        # An editor's lock is a dangling link, and reading a pipe would wait for ever.
-        kept = [file for file in files if not file.endswith((".pyc", ".pyo")) and (here / file).is_file()]
-        found += [(here.relative_to(library) / file).as_posix() for file in kept]
-    return found
-
-
-def _leads_back(folder: Path) -> bool:
-    """Whether a folder is a link to one that it lies in."""
-    return folder.is_symlink() and folder.resolve() in {parent.resolve() for parent in folder.parents}
+def fault_of(tree: Tree) -> str | None:
+    """What is wrong with a tree on disk, None where every file is there, of its size and not written to since."""
+    try:
+        manifest = json.loads(tree.manifest.read_text(encoding="utf-8"))
+        wanted = {path: (size, changed) for path, (_blob, size, changed) in manifest["files"].items()}
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        return f"its manifest cannot be read: {error}"
+    different = first_difference(wanted, state_below(tree.path))
+    return f"{different} was added, removed or written to" if different else None

@@ -21,6 +21,8 @@ def run_uv(*argv: str, stdin: str | None = None, offline: bool = False) -> str:
     """
     # A project or a virtual environment around the workspace has no say in ours.
     isolation = {"UV_NO_CONFIG": "1", "VIRTUAL_ENV": "", "UV_PYTHON_DOWNLOADS": "never", "NO_COLOR": "1"}
+    # Byte code of environments is never checked against its source again: an environment is checked as a whole.
+    isolation["PYC_INVALIDATION_MODE"] = "UNCHECKED_HASH"
     command: Sequence[str] = [uv.find_uv_bin(), *argv, *(["--offline"] if offline else [])]
     return proc.run(command, environ={**isolation, **uv_environment(os.environ)}, stdin=stdin)
 

@@ -7,7 +7,9 @@ import lzma
 import stat
 import zipfile
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 from headwater.core.errors import HarnessError
@@ -23,37 +25,66 @@ class WheelRefused(HarnessError):
     """A wheel holds something that no wheel of a Python library should."""
 
 
-def members(wheel: Path, package: str) -> Iterator[tuple[str, bool, bytes]]:
-    """The files of `package` in a wheel, in name order: path inside the wheel, whether executable, content.
+@dataclass(frozen=True)
+class Wheel:
+    """An open wheel, every member of which was looked at. `files` are those of the package, by path."""
 
-    Raises:
-        WheelRefused: not a zip file, or a member escapes the root, is a link, stands there twice, or is too large.
-    """
-    try:
-        with zipfile.ZipFile(wheel) as archive:
-            infos = _checked(archive, wheel.name)
-            for info in infos:
-                if info.filename.startswith(f"{package}/") and not info.is_dir():
-                    mode = info.external_attr >> 16
-                    yield info.filename, bool(mode & 0o111), _read(archive, info, wheel.name)
-    except _DAMAGE as error:
-        raise WheelRefused(f"{wheel.name} is damaged: {error}") from error
+    name: str
+    archive: zipfile.ZipFile
+    files: Mapping[str, zipfile.ZipInfo]
+    others: Mapping[str, zipfile.ZipInfo]
+
+    @classmethod
+    @contextmanager
+    def open(cls, path: Path, package: str) -> Iterator[Wheel]:
+        """Open a wheel.
+
+        Raises:
+            WheelRefused: not a zip file, or a member escapes the root, is a link, stands there twice, or is too large.
+        """
+        try:
+            archive = zipfile.ZipFile(path)
+        except _DAMAGE as error:
+            raise WheelRefused(f"{path.name} is damaged: {error}") from error
+        with archive:
+            infos = {info.filename: info for info in _checked(archive, path.name) if not info.is_dir()}
+            files = {name: info for name, info in infos.items() if name.startswith(f"{package}/")}
+            others = {name: info for name, info in infos.items() if name not in files}
+            yield cls(path.name, archive, files, others)
+
+    def read(self, info: zipfile.ZipInfo) -> bytes:
+        """A member's content.
+
+        Raises:
+            WheelRefused: it is damaged, or not as long as the directory says.
+        """
+        # The size in the directory may lie: never read past it. zipfile checks the CRC at the member's end.
+        try:
+            with self.archive.open(info) as stream:
+                content = stream.read(info.file_size + 1)
+        except _DAMAGE as error:
+            raise WheelRefused(f"{self.name} is damaged: {error}") from error
+        if len(content) != info.file_size:
+            raise WheelRefused(f"{self.name}: {info.filename!r} is not as long as the directory says")
+        return content
+
+    @staticmethod
+    def is_executable(info: zipfile.ZipInfo) -> bool:
+        """Whether a member's mode has an executable bit."""
+        return bool((info.external_attr >> 16) & 0o111)
 
 
-def metadata_of(wheel: Path) -> str:
+def metadata_of(path: Path, package: str) -> str:
     """The text of a wheel's METADATA file.
 
     Raises:
         WheelRefused: it has none, or the wheel cannot be trusted.
     """
-    try:
-        with zipfile.ZipFile(wheel) as archive:
-            for info in _checked(archive, wheel.name):
-                if info.filename.endswith(".dist-info/METADATA"):
-                    return _read(archive, info, wheel.name).decode("utf-8", "replace")
-    except _DAMAGE as error:
-        raise WheelRefused(f"{wheel.name} is damaged: {error}") from error
-    raise WheelRefused(f"{wheel.name} has no METADATA")
+    with Wheel.open(path, package) as wheel:
+        for name, info in wheel.others.items():
+            if name.endswith(".dist-info/METADATA"):
+                return wheel.read(info).decode("utf-8", "replace")
+    raise WheelRefused(f"{path.name} has no METADATA")
 
 
 def _checked(archive: zipfile.ZipFile, name: str) -> list[zipfile.ZipInfo]:
@@ -88,12 +119,3 @@ def _check(info: zipfile.ZipInfo, name: str) -> None:
         raise WheelRefused(f"{name} holds {raw!r}, which is a link or a special file")
     if info.file_size > MAX_MEMBER:
         raise WheelRefused(f"{name} holds {raw!r} of {info.file_size} bytes, more than {MAX_MEMBER}")
-
-
-def _read(archive: zipfile.ZipFile, info: zipfile.ZipInfo, name: str) -> bytes:
-    # The size in the directory may lie: never read past it. zipfile checks the CRC at the member's end.
-    with archive.open(info) as stream:
-        content = stream.read(info.file_size + 1)
-    if len(content) != info.file_size:
-        raise WheelRefused(f"{name}: {info.filename!r} is not as long as the directory says")
-    return content

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import fcntl
 import os
 import shutil
 import tempfile
@@ -19,8 +21,10 @@ from headwater.core.cases import Case, metadata_block, read_case
 from headwater.core.errors import BadInput, HarnessError
 from headwater.core.pins import Pins, read_pins
 from headwater.core.series import Patch, SeriesFile, read_patch, read_series
+from headwater.effects.files import clear_away
 
 PINS = "transformers.toml"
+HELPER = "casekit.py"
 # Cases that Headwater brings itself, because they run what a patch or a user brings.
 PACKAGED_CASES = Path(__file__).parent.parent / "cases"
 
@@ -62,6 +66,16 @@ class Cache:
         return self.root / "trees"
 
     @property
+    def blobs(self) -> Path:
+        """The files of trees, by their git blob id."""
+        return self.root / "blobs"
+
+    @property
+    def code(self) -> Path:
+        """Byte code of the files of trees, by Python and blob id."""
+        return self.root / "code"
+
+    @property
     def environments(self) -> Path:
         """One folder an environment, named by its key."""
         return self.root / "envs"
@@ -82,6 +96,22 @@ class Cache:
         return FileLock(self.root / f"{name}.lock")
 
     @contextmanager
+    def used(self, exclusive: bool) -> Iterator[None]:
+        """Hold the caches: many runs may use them at once, and only one that removes things has them alone.
+
+        Raises:
+            HarnessError: they are in use, or being removed from.
+        """
+        self.root.mkdir(parents=True, exist_ok=True)
+        with (self.root / "use.lock").open("w") as lock:
+            try:
+                fcntl.flock(lock, (fcntl.LOCK_EX if exclusive else fcntl.LOCK_SH) | fcntl.LOCK_NB)
+            except BlockingIOError as error:
+                other = "other runs use" if exclusive else "another run removes things from"
+                raise HarnessError(f"{other} the caches in {self.root}; try again when they have ended") from error
+            yield
+
+    @contextmanager
     def building(self, name: str) -> Iterator[Path]:
         """A fresh folder to build in; whatever is left in it afterwards is removed."""
         self.incoming.mkdir(parents=True, exist_ok=True)
@@ -90,7 +120,8 @@ class Cache:
         try:
             yield folder
         finally:
-            shutil.rmtree(folder, ignore_errors=True)
+            with contextlib.suppress(OSError):
+                clear_away(folder)
 
     def require_space(self, needed: int, what: str) -> None:
         """Refuse to begin what would fill the disk; `needed` in bytes.
@@ -147,7 +178,18 @@ class Workspace:
     @cached_property
     def pins(self) -> Pins:
         """The pins, read once."""
-        return read_pins(self.pins_file.read_text(encoding="utf-8"), f"upstream/{PINS}")
+        return read_pins(self.read_text(self.pins_file), f"upstream/{PINS}")
+
+    def read_text(self, path: Path) -> str:
+        """A text file of the workspace.
+
+        Raises:
+            BadInput: it is no UTF-8.
+        """
+        try:
+            return path.read_text(encoding="utf-8")
+        except UnicodeDecodeError as error:
+            raise BadInput(f"{path.relative_to(self.root)}: not UTF-8 at byte {error.start}") from error
 
     def lock_text(self, lock: str) -> str:
         """The text of an environment group's lock.
@@ -158,36 +200,41 @@ class Workspace:
         path = self.upstream / lock
         if not path.is_file():
             raise BadInput(f"upstream/{lock}, which {PINS} names, is missing; `headwater pins update --locks` makes it")
-        return path.read_text(encoding="utf-8")
+        return self.read_text(path)
 
     @cached_property
     def atlas(self) -> Atlas:
         """The atlas; empty where the workspace has none."""
         path = self.root / "tests" / "repro" / "atlas.toml"
-        return read_atlas(path.read_text(encoding="utf-8"), path.name) if path.is_file() else Atlas(())
+        return read_atlas(self.read_text(path), path.name) if path.is_file() else Atlas(())
 
     def case_folders(self, extra: Path | None) -> list[Path]:
-        """Where cases are looked for: the workspace's, HEADWATER_CASES, `extra` (`--cases-dir`)."""
+        """Where cases are looked for: the workspace's, HEADWATER_CASES, `extra` (`--cases-dir`); each once."""
         named = os.environ.get("HEADWATER_CASES")
         own = [Path(part) for part in named.split(os.pathsep)] if named else []
-        return [self.root / "tests" / "repro", *own, *([extra] if extra else [])]
+        folders = [self.root / "tests" / "repro", *own, *([extra] if extra else [])]
+        return list(dict.fromkeys(folder.resolve() for folder in folders))
 
     def cases(self, extra: Path | None = None) -> dict[str, Case]:
         """Every case, by id, in the order of the atlas, then by id.
 
         Raises:
-            BadInput: a folder is missing, a case cannot be read, two cases have one id.
+            BadInput: a folder is missing, a case cannot be read, two cases have one id, the atlas names one that is
+                not there.
         """
         found: dict[str, Case] = {}
+        places: dict[str, Path] = {}
         for folder in self.case_folders(extra):
-            for case in _cases_in(folder):
+            for case in _cases_in(folder, self.root / "tests" / "repro" / HELPER):
                 if case.id in found:
-                    raise BadInput(f"two cases are called {case.id}: {found[case.id].file} and {case.file}")
-                found[case.id] = case
+                    raise BadInput(f"two cases are called {case.id}: {places[case.id]} and {folder / case.file}")
+                found[case.id], places[case.id] = case, folder / case.file
         order = list(dict.fromkeys(entry.case for entry in self.atlas.entries))
-        return {
-            key: found[key] for key in sorted(found, key=lambda k: (order.index(k) if k in order else len(order), k))
-        }
+        unknown = [case_id for case_id in order if case_id not in found]
+        if unknown:
+            raise BadInput(f"atlas.toml has entries of {unknown[0]}, and there is no such case")
+        rest = sorted(case_id for case_id in found if case_id not in order)
+        return {case_id: found[case_id] for case_id in [*order, *rest]}
 
     def series(self, name: str) -> Series:
         """Read a series and its patches.
@@ -199,23 +246,25 @@ class Workspace:
         if not (folder / "series").is_file():
             names = sorted(p.parent.name for p in (self.root / "patches").glob("*/series"))
             raise BadInput(f"there is no series {name!r} in patches/; there are: {', '.join(names) or 'none'}")
-        file = read_series((folder / "series").read_text(encoding="utf-8"), f"patches/{name}/series")
+        file = read_series(self.read_text(folder / "series"), f"patches/{name}/series")
         for patch in file.patches:
             if not (folder / patch).is_file():
                 raise BadInput(f"patches/{name}/series lists {patch}, and there is no such file beside it")
         return Series(name, folder, file, tuple(read_patch(p, (folder / p).read_bytes()) for p in file.patches))
 
 
-def _cases_in(folder: Path) -> list[Case]:
+def _cases_in(folder: Path, helper: Path) -> list[Case]:
+    """The cases of a folder; those that have no helper file beside them use the workspace's."""
     if not folder.is_dir():
         raise BadInput(f"the cases' folder {folder} is not there")
-    siblings = {path.name: path.read_bytes() for path in sorted(folder.glob("*.py"))}
+    own = {path.name: path.read_bytes() for path in sorted(folder.glob("*.py"))}
+    shared = {HELPER: helper.read_bytes()} if helper.is_file() else {}
     cases = []
-    for name, content in siblings.items():
+    for name, content in own.items():
         try:
             source = content.decode("utf-8")
         except UnicodeDecodeError as error:
             raise BadInput(f"{folder / name}: not UTF-8 at byte {error.start}") from error
         if metadata_block(source) is not None:
-            cases.append(read_case(name, source, siblings))
+            cases.append(read_case(name, source, {**shared, **own}))
     return cases

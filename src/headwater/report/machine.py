@@ -4,9 +4,10 @@
 from __future__ import annotations
 
 import json
+import sys
 from typing import Any
 
-from headwater.core.results import ProbeResult, Surroundings
+from headwater.core.results import HuntReport, PatchedReport, ProbeResult, Surroundings
 
 SCHEMA = 1
 
@@ -45,6 +46,38 @@ def surroundings_object(around: Surroundings) -> dict[str, Any]:
         "environment_name": around.environment_name,
         "devices": list(around.devices),
     }
+
+
+def patched_objects(report: PatchedReport) -> list[dict[str, Any]]:
+    """The runs of a series."""
+    return [
+        {
+            "release": run.release,
+            "dropped": list(run.dropped),
+            "applied": list(run.applied),
+            "failure": run.failure,
+            "surroundings": surroundings_object(run.surroundings) if run.surroundings else None,
+            "lines": [
+                {"title": line.title, "before": probe_object(line.before), "after": probe_object(line.after)}
+                for line in run.lines
+            ],
+        }
+        for run in report.runs
+    ]
+
+
+def change_objects(report: HuntReport) -> list[dict[str, Any]]:
+    """The changes of verdict that a hunt found."""
+    if report.last_good is None:
+        return []
+    ends = {"last_good": report.last_good, "first_bad": report.first_bad}
+    return [{"find": "introduced", **ends, "candidates": list(report.candidates)}]
+
+
+def write_json(text: str) -> None:
+    """Write the object to standard output: there it is alone."""
+    sys.stdout.write(text)
+    sys.stdout.flush()
 
 
 def document(command: str, **parts: object) -> str:

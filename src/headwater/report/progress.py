@@ -59,6 +59,8 @@ class ProgressReport:
     def _start(self, event: Started) -> None:
         self._begun[event.key] = (event, time.monotonic())
         if not self._console.is_terminal:
+            if event.long:
+                self._print(f"{event.what} ...", "dim")
             return
         counted = event.total if event.unit in ("bytes", "releases") else None
         self._bars[event.key] = self._progress.add_task(event.what, total=counted, amount="")

@@ -11,7 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from headwater.core.cases import Case
-from headwater.core.results import ProbeResult, Surroundings
+from headwater.core.results import Comparison, HuntReport, PatchedReport, ProbeResult, ReproReport, Surroundings
 from headwater.core.verdicts import Evidence, Verdict
 
 STYLES = {
@@ -67,10 +67,9 @@ def probes_sentence(ran: int, rows: Sequence[ProbeResult]) -> str:
     return ", ".join(parts) + "."
 
 
-def print_repro(
-    console: Console, rows: Sequence[ProbeResult], cases: Mapping[str, Case], around: Surroundings, ran: int
-) -> None:
+def print_repro(console: Console, report: ReproReport, cases: Mapping[str, Case]) -> None:
     """One row a case, the line of the surroundings, a closing sentence."""
+    rows, around, ran = report.rows, report.surroundings, report.ran
     several = len({row.device for row in rows}) > 1
     table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
     for name in ("case", "issue", *(["device"] if several else []), "verdict", "evidence"):
@@ -119,56 +118,76 @@ def _judgement(rows: Sequence[ProbeResult]) -> str:
     )
 
 
-def print_comparisons(
-    console: Console, lines: Sequence[tuple[str, ProbeResult, ProbeResult]], around: Surroundings,
-) -> None:  # fmt: skip
+def print_patched(console: Console, report: PatchedReport) -> None:
+    """A table for each release and set of patches, and a closing sentence."""
+    for run in report.runs:
+        without = f" without {', '.join(run.dropped)}" if run.dropped else ""
+        console.print(f"{report.series} on {run.release}{without}", style="bold", markup=False)
+        if run.failure is not None:
+            console.print(f"not applied {run.failure}", style="red", markup=False, highlight=False, soft_wrap=True)
+        elif run.surroundings is not None:
+            _print_comparisons(console, run.lines, run.surroundings)
+        console.print()
+    failed = sum(run.failure is not None for run in report.runs)
+    words = [probes_sentence(report.ran, report.rows), _judgement(report.rows)] if report.rows else []
+    if failed:
+        words.append(f"The series does not apply to {failed} of {len(report.runs)}.")
+    console.print(" ".join(words), highlight=False, soft_wrap=True)
+
+
+def _print_comparisons(console: Console, lines: Sequence[Comparison], around: Surroundings) -> None:
     """One row a case and device: before, after, and what speaks for it."""
     table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
     for name in ("case", "device", "before", "after", "evidence"):
         table.add_column(name, overflow="fold", no_wrap=name != "evidence")
-    for title, before, after in lines:
+    for line in lines:
+        before, after = line.before, line.after
         shown = before.evidence if after.verdict in (Verdict.GOOD, Verdict.ABSENT) else after.evidence
         marks = [verdict_text(row.verdict) for row in (before, after)]
         for mark, row in zip(marks, (before, after), strict=True):
             if not row.as_expected and row.expected is not None:
                 mark.append(f"\nexpected {row.expected.words}", "bold yellow")
-        table.add_row(title, before.device, *marks, evidence_text(shown))
+        table.add_row(line.title, before.device, *marks, evidence_text(shown))
     console.print(table)
     console.print()
     console.print(surroundings_line(around), style="dim", highlight=False, soft_wrap=True)
 
 
-def print_closing(console: Console, rows: Sequence[ProbeResult], ran: int) -> None:
-    """The closing sentence of a set of probes."""
-    console.print(f"{probes_sentence(ran, rows)} {_judgement(rows)}", highlight=False, soft_wrap=True)
-
-
-def print_hunt(
-    console: Console, *, case: str, last_good: str, first_bad: str, candidates: Sequence[str],
-    rows: Sequence[ProbeResult], ran: int,
-) -> None:  # fmt: skip
+def print_hunt(console: Console, report: HuntReport) -> None:
     """Every probe of a hunt, and what it found."""
     table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
     for name in ("release", "verdict", "evidence"):
         table.add_column(name, overflow="fold", no_wrap=name != "evidence")
     table.add_column("seconds", justify="right")
-    for row in rows:
+    for row in report.rows:
         seconds = f"{row.seconds:.1f}{' *' if row.cached else ''}"
         table.add_row(row.revision, verdict_text(row.verdict), evidence_text(row.evidence), seconds)
     console.print(table)
     console.print()
-    seen = next(row for row in rows if row.revision == last_good).verdict.words
-    if len(candidates) == 1:
-        arrived = (
-            f": the feature arrived there, {last_good} is absent" if seen == "absent" else f"; {last_good} is {seen}"
-        )
-        console.print(f"{case} was introduced in {first_bad}{arrived}.", style="bold", highlight=False, soft_wrap=True)
-    else:
-        console.print(
-            f"{case} was introduced in one of {', '.join(candidates)}: those between could not be judged.",
-            style="bold yellow", highlight=False, soft_wrap=True,
-        )  # fmt: skip
-    console.print(probes_sentence(ran, rows), highlight=False, soft_wrap=True)
+    style = "bold" if report.result == "found" else "bold yellow"
+    console.print(hunt_sentence(report), style=style, highlight=False, soft_wrap=True)
+    console.print(probes_sentence(report.ran, report.rows), highlight=False, soft_wrap=True)
+
+
+def hunt_sentence(report: HuntReport) -> str:
+    """What a hunt found, or why it found nothing."""
+    seen = {row.revision: row.verdict.words for row in report.rows}
+    if report.last_good is None:
+        ends = " and ".join(f"{revision} is {words}" for revision, words in seen.items())
+        return f"{report.case}: {ends}; a hunt for what introduced a bug needs a good (or absent) and a bad end."
+    if report.result == "range":
+        names = ", ".join(report.candidates)
+        return f"{report.case} was introduced in one of {names}: those between were not judged."
+    before = seen[report.last_good]
+    if before == "absent":
+        arrived = f"the feature arrived there, {report.last_good} is absent"
+        return f"{report.case} was introduced in {report.first_bad}: {arrived}."
+    return f"{report.case} was introduced in {report.first_bad}; {report.last_good} is {before}."
+
+
+def print_error(console: Console, kind: str, message: str) -> None:
+    """What went wrong, in one paragraph."""
+    console.print(f"headwater: {kind}: {message}", style="red", markup=False, highlight=False, soft_wrap=True)
 
 
 def print_lines(console: Console, lines: Sequence[str]) -> None:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 import textwrap
@@ -14,11 +15,13 @@ import pytest
 
 from headwater.core.keys import Limits
 from headwater.core.verdicts import Outcome, Signature, Verdict, judge
-from headwater.effects.child import ChildRun, run_child
+from headwater.effects.blobs import blob_id
+from headwater.effects.child import Scratch, run_child
 from headwater.effects.probe import outcome_of
+from headwater.effects.watch import ChildRun
 from headwater.effects.workspace import Cache
 
-LIMITS = Limits(seconds=60, memory=4 << 30, output=4 << 20, processes=0)
+LIMITS = Limits(seconds=60, memory=4 << 30, output=4 << 20, processes=64)
 TORCH = """
 import os
 
@@ -71,7 +74,25 @@ def tree(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def probe(python: Path, tree: Path, cache: Cache) -> Callable[..., Probed]:
+def manifest(tree: Path) -> Callable[[], Path]:
+    """Write down what the tree holds now, as the mirror's trees have it beside them."""
+
+    def write() -> Path:
+        files = {}
+        for path in sorted(tree.rglob("*")):
+            if path.is_file():
+                state = path.stat()
+                blob = blob_id(path.read_bytes())
+                files[path.relative_to(tree).as_posix()] = [blob, state.st_size, state.st_mtime_ns]
+        place = tree.parent / "manifest.json"
+        place.write_text(json.dumps({"schema": 1, "tree": "t", "files": files}), encoding="utf-8")
+        return place
+
+    return write
+
+
+@pytest.fixture
+def probe(python: Path, tree: Path, manifest: Callable[[], Path], cache: Cache) -> Callable[..., Probed]:
     """Probe the lines of a case's `run(device)`, or a whole `module`. `library` replaces files of the library."""
 
     def run(
@@ -83,16 +104,15 @@ def probe(python: Path, tree: Path, cache: Cache) -> Callable[..., Probed]:
             (tree / "transformers" / name).write_text(text, encoding="utf-8")
         lines = textwrap.indent(textwrap.dedent(body).strip() or "pass", "    ")
         text = module or f"import os, sys, time, transformers\ndef run(device):\n{lines}\n"
-        with cache.building("probe") as scratch:
-            folder = scratch / "case"
-            folder.mkdir()
-            for name, content in {"case.py": text, **(beside or {})}.items():
-                (folder / name).write_text(content, encoding="utf-8")
+        with cache.building("probe") as folder:
+            scratch = Scratch(folder)
+            scratch.renew({name: content.encode() for name, content in {"case.py": text, **(beside or {})}.items()})
             request = {
-                "op": "probe", "tree": str(tree), "package": "transformers", "cases": str(folder), "case": "case.py",
-                "device": device, "memory": limits.memory, "processes": limits.processes,
+                "op": "probe", "tree": str(tree), "manifest": str(manifest()), "code": str(cache.code),
+                "package": "transformers", "cases": str(scratch.cases), "case": "case.py", "device": device,
+                "memory": limits.memory, "work": str(scratch.work), "variables": dict(extra or {}),
             }  # fmt: skip
-            done = run_child(python, request, scratch, limits, extra or {})
+            done = run_child(python, request, scratch, limits)
         outcome = outcome_of(done, limits)
         return Probed(done, outcome, judge(outcome, signatures))
 

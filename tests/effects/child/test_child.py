@@ -18,7 +18,7 @@ import pytest
 from headwater.core.errors import HarnessError
 from headwater.core.keys import Limits
 from headwater.core.verdicts import Evidence, Signature, Verdict, judge
-from headwater.effects.child import run_child
+from headwater.effects.child import Scratch, run_child
 from headwater.effects.probe import outcome_of
 from headwater.effects.workspace import Cache
 
@@ -26,13 +26,22 @@ if TYPE_CHECKING:
     from tests.effects.child.conftest import Probed
 
 Probe = Callable[..., "Probed"]
-LIMITS = Limits(seconds=60, memory=0, output=1 << 20, processes=0)
+LIMITS = Limits(seconds=60, memory=0, output=1 << 20, processes=64)
+
+
+@pytest.fixture
+def scratch(tmp_path: Path) -> Scratch:
+    """An empty scratch folder."""
+    made = Scratch(tmp_path / "scratch")
+    made.renew({})
+    return made
 
 
 def test_the_phases_in_order(probe: Probe) -> None:
     run = probe("transformers.update()").run
-    said = [(event["event"], event["phase"]) for event in run.events]
-    assert said == [("phase", "device"), ("phase", "library"), ("phase", "case"), ("phase", "run"), ("outcome", "run")]
+    said = [(event["event"], event.get("phase")) for event in run.events]
+    phases = [("phase", phase) for phase in ("device", "library", "case", "run")]
+    assert said == [*phases, ("outcome", "run"), ("code", None)]
     assert (run.stop, run.status) == ("exited", 0)
     assert run.last("device") is None
     assert 0 < run.seconds < 60
@@ -139,10 +148,12 @@ def test_a_broken_torch_is_no_matter_of_the_library(probe: Probe, torch: str, de
     assert torch == "crashes" or "libtorch.so" in str(probed.outcome.evidence.message)
 
 
-def test_asking_for_devices(python: Path, tmp_path: Path) -> None:
+def test_asking_for_devices(python: Path, scratch: Scratch) -> None:
     said = {}
     for device in ("cpu", "cuda"):
-        run = run_child(python, {"op": "device", "device": device}, tmp_path, LIMITS, {})
+        variables: dict[str, str] = {}
+        request = {"op": "device", "device": device, "work": str(scratch.work), "variables": variables}
+        run = run_child(python, request, scratch, LIMITS)
         said[device] = run.last("device")
     assert said["cpu"] is not None and said["cpu"]["available"] is True
     assert said["cuda"] is not None and said["cuda"]["available"] is False
@@ -188,21 +199,37 @@ def test_what_a_case_writes_goes_with_it(probe: Probe, cache: Cache, tree: Path)
 
 
 @pytest.mark.parametrize("kind", ["missing", "no program"])
-def test_an_interpreter_that_cannot_be_started(tmp_path: Path, kind: str) -> None:
+def test_an_interpreter_that_cannot_be_started(tmp_path: Path, scratch: Scratch, kind: str) -> None:
     python = tmp_path / "python"
     if kind == "no program":
         python.write_bytes(b"")
     with pytest.raises(HarnessError, match=rf"{python} could not be started"):
-        run_child(python, {"op": "probe"}, tmp_path, LIMITS, {})
+        run_child(python, {"op": "probe", "variables": {}}, scratch, LIMITS)
 
 
 @pytest.mark.parametrize("program", ["true", "false", "cat"])
-def test_an_interpreter_that_is_none_is_a_harness_error(tmp_path: Path, program: str) -> None:
+def test_an_interpreter_that_is_none_is_a_harness_error(scratch: Scratch, program: str) -> None:
     python = shutil.which(program)
     assert python is not None
     for _ in range(5):
-        run = run_child(Path(python), {"op": "probe"}, tmp_path, LIMITS, {})
+        run = run_child(Path(python), {"op": "probe", "variables": {}}, scratch, LIMITS)
         assert judge(outcome_of(run, LIMITS), ()) is Verdict.HARNESS_ERROR
+
+
+@pytest.mark.parametrize("kind", ["file", "folders"])
+def test_byte_code_that_cannot_be_kept_changes_nothing(probe: Probe, cache: Cache, kind: str) -> None:
+    if kind == "file":
+        cache.root.mkdir()
+        cache.code.write_bytes(b"in the way")
+    else:
+        probe()
+        for entry in cache.code.glob("*/*/*"):
+            entry.unlink()
+            entry.mkdir()
+    probed = probe()
+    assert probed.verdict is Verdict.GOOD
+    code = probed.run.last("code")
+    assert code is not None and (code["compiled"], code["loaded"], code["damaged"]) == (2, 0, [])
 
 
 def test_no_descriptor_is_left_open(probe: Probe) -> None:
@@ -217,26 +244,28 @@ HARNESS = """
 import sys
 from pathlib import Path
 from headwater.core.keys import Limits
-from headwater.effects.child import run_child
-python, tree, case, scratch = sys.argv[1:]
-request = {"op": "probe", "tree": tree, "package": "transformers", "cases": case, "case": "case.py", "device": "cpu",
-           "memory": 0, "processes": 0}
-run_child(Path(python), request, Path(scratch), Limits(600, 0, 1 << 20, 0), {})
+from headwater.effects.child import Scratch, run_child
+python, tree, manifest, case, folder = sys.argv[1:]
+scratch = Scratch(Path(folder))
+scratch.renew({"case.py": Path(case).read_bytes()})
+request = {"op": "probe", "tree": tree, "manifest": manifest, "code": folder + "/code", "package": "transformers",
+           "cases": str(scratch.cases), "case": "case.py", "device": "cpu", "memory": 0, "work": str(scratch.work),
+           "variables": {}}
+run_child(Path(python), request, scratch, Limits(600, 0, 1 << 20, 64))
 """
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux ends a process with its parent")
 def test_a_child_ends_when_headwater_is_killed(
-    python: Path, tree: Path, tmp_path: Path, start_python: Callable[..., Popen[str]]
+    python: Path, tree: Path, manifest: Callable[[], Path], tmp_path: Path, start_python: Callable[..., Popen[str]]
 ) -> None:
-    number, case = tmp_path / "number", tmp_path / "case"
-    case.mkdir()
+    number, case = tmp_path / "number", tmp_path / "case.py"
     text = (
         "import os, time\nfrom pathlib import Path\n"
         f"def run(device):\n    Path({str(number)!r}).write_text(f'{{os.getpid()}}\\n')\n    time.sleep(60)\n"
     )
-    (case / "case.py").write_text(text, encoding="utf-8")
-    harness = start_python(HARNESS, python, tree, case, tmp_path)
+    case.write_text(text, encoding="utf-8")
+    harness = start_python(HARNESS, python, tree, manifest(), case, tmp_path / "scratch")
     while not number.exists() or not number.read_text().endswith("\n"):
         assert harness.poll() is None
         time.sleep(0.02)

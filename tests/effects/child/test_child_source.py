@@ -1,13 +1,29 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The child's file: standard library only, alone in its folder, its version the hash of what it is."""
+"""The child's two files: standard library only, alone in their folder, their version the hash of them and of what
+starts them."""
 
 from __future__ import annotations
 
 import ast
 import hashlib
 import sys
+from pathlib import Path
 
-from headwater.effects.child import CHILD, CHILD_VERSION, PROTOCOL
+import pytest
+
+from headwater.effects import child
+from headwater.effects.child import CHILD, CHILD_VERSION, PROTOCOL, SERVER
+
+
+def outside_of_functions(node: ast.AST) -> ast.Module:
+    """Everything that runs on import: functions, and the methods of classes, do not."""
+    kept: list[ast.stmt] = []
+    for part in ast.iter_child_nodes(node):
+        if isinstance(part, ast.ClassDef):
+            kept += outside_of_functions(part).body
+        elif isinstance(part, ast.stmt) and not isinstance(part, ast.FunctionDef):
+            kept.append(part)
+    return ast.Module(kept, [])
 
 
 def imports_of(tree: ast.AST) -> set[str]:
@@ -21,21 +37,24 @@ def imports_of(tree: ast.AST) -> set[str]:
     return names
 
 
-def test_it_imports_the_standard_library_and_torch_inside_functions() -> None:
-    module = ast.parse(CHILD.read_bytes())
+@pytest.mark.parametrize("file", [CHILD, SERVER])
+def test_they_import_the_standard_library_and_torch_inside_functions(file: Path) -> None:
+    module = ast.parse(file.read_bytes())
     assert imports_of(module) - sys.stdlib_module_names <= {"torch"}
-    outside = ast.Module([node for node in module.body if not isinstance(node, ast.FunctionDef)], [])
-    assert imports_of(outside) <= sys.stdlib_module_names
+    assert imports_of(outside_of_functions(module)) <= sys.stdlib_module_names
 
 
-def test_it_is_alone_in_its_folder() -> None:
-    assert [path.name for path in CHILD.parent.iterdir() if path.name != "__pycache__"] == [CHILD.name]
+def test_they_are_alone_in_their_folder() -> None:
+    files = {path.name for path in CHILD.parent.iterdir() if path.name != "__pycache__"}
+    assert files == {CHILD.name, SERVER.name}
 
 
-def test_it_speaks_the_callers_protocol_and_its_version_is_its_content() -> None:
+def test_they_speak_the_callers_protocol_and_their_version_is_the_content_of_both_ends() -> None:
     assert f"\nPROTOCOL = {PROTOCOL}\n" in CHILD.read_text(encoding="utf-8")
-    assert hashlib.sha256(CHILD.read_bytes()).hexdigest() == CHILD_VERSION
+    both = CHILD.read_bytes() + SERVER.read_bytes() + Path(child.__file__).read_bytes()
+    assert hashlib.sha256(both).hexdigest() == CHILD_VERSION
 
 
-def test_it_runs_on_the_oldest_python() -> None:
-    ast.parse(CHILD.read_bytes(), feature_version=(3, 11))
+@pytest.mark.parametrize("file", [CHILD, SERVER])
+def test_they_run_on_the_oldest_python(file: Path) -> None:
+    ast.parse(file.read_bytes(), feature_version=(3, 11))

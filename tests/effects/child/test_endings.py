@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import os
+import sys
 import time
 from collections.abc import Callable
 from dataclasses import replace
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from tests.effects.child.conftest import Probed
 
 Probe = Callable[..., "Probed"]
-LIMITS = Limits(seconds=60, memory=4 << 30, output=4 << 20, processes=0)
+LIMITS = Limits(seconds=60, memory=4 << 30, output=4 << 20, processes=64)
 RAISE_THE_BUG = "transformers.update()"
 FAKE = (
     """'{"event": "outcome", "nonce": "%s", "end": "returned", "phase": "run", "type": null, "message": null, """
@@ -38,7 +39,7 @@ ENDINGS = {
     "leaves with 0 before the end": ("os._exit(0)", "died", Verdict.OTHER_FAILURE),
     "leaves with 7": ("os._exit(7)", "died", Verdict.OTHER_FAILURE),
     "aborts": ("os.abort()", "died", Verdict.OTHER_FAILURE),
-    "is killed": ("os.kill(os.getpid(), 9)", "died", Verdict.OTHER_FAILURE),
+    "is killed": ("os.kill(os.getpid(), 9)", "killed", Verdict.OTHER_FAILURE),
     "exits with 0": ("raise SystemExit(0)", "raised", Verdict.OTHER_FAILURE),
     "exits": ("sys.exit()", "raised", Verdict.OTHER_FAILURE),
     "is interrupted": ("raise KeyboardInterrupt", "raised", Verdict.OTHER_FAILURE),
@@ -49,13 +50,21 @@ ENDINGS = {
     "leaves work for the interpreter's end": (
         "import atexit; atexit.register(os._exit, 3)", "returned", Verdict.GOOD
     ),
-    "closes its output": ("os.close(1); os.close(2)", "returned", Verdict.GOOD),
+    "closes its output": ("os.close(1); os.close(2)", "raised", Verdict.OTHER_FAILURE),
+    "points its output elsewhere": ("os.dup2(os.open('/dev/null', os.O_WRONLY), 1)", "raised", Verdict.OTHER_FAILURE),
+    "points its errors elsewhere": ("os.dup2(os.open('/dev/null', os.O_WRONLY), 2)", "raised", Verdict.OTHER_FAILURE),
+    "points its output elsewhere for a while": (
+        "kept = os.dup(1); os.dup2(os.open('/dev/null', os.O_WRONLY), 1); os.dup2(kept, 1)", "returned", Verdict.GOOD
+    ),
     "closes its output and shows the bug": (f"os.close(1); os.close(2)\n{RAISE_THE_BUG}", "raised", Verdict.BAD),
     "closes everything": ("os.closerange(0, 256)", "died", Verdict.OTHER_FAILURE),
     "closes everything and goes on": ("os.closerange(0, 256); time.sleep(0.5)", "died", Verdict.OTHER_FAILURE),
     "replaces its output": ("sys.stdout = sys.stderr = None; print('x')", "returned", Verdict.GOOD),
-    "goes elsewhere": ("os.chdir('/')", "returned", Verdict.GOOD),
-    "removes where it is": (
+    "goes elsewhere": ("os.chdir('/')", "raised", Verdict.OTHER_FAILURE),
+    "goes elsewhere and shows the bug": (f"os.chdir('/'); {RAISE_THE_BUG}", "raised", Verdict.BAD),
+    "goes elsewhere and comes back": ("was = os.getcwd(); os.chdir('/'); os.chdir(was)", "returned", Verdict.GOOD),
+    "removes where it is": ("import shutil; shutil.rmtree(os.getcwd())", "raised", Verdict.OTHER_FAILURE),
+    "removes where it is and shows the bug": (
         "import shutil; shutil.rmtree(os.getcwd()); transformers.update()", "raised", Verdict.BAD
     ),
     "waits for input": ("input()", "raised", Verdict.OTHER_FAILURE),
@@ -68,17 +77,17 @@ ENDINGS = {
     "recurses": ("def deep(): deep()\ndeep()", "raised", Verdict.OTHER_FAILURE),
     "fakes the end on its output": (f"print({FAKE}'', flush=True); os._exit(0)", "died", Verdict.OTHER_FAILURE),
     "fakes the end on the protocol": (
-        f"os.write(int(sys.argv[1]), ({FAKE}'0').encode()); os._exit(0)", "died", Verdict.OTHER_FAILURE
+        f"os.write(int(sys.argv[2]), ({FAKE}'0').encode()); os._exit(0)", "died", Verdict.OTHER_FAILURE
     ),
     "hides the bug behind a fake": (
-        f"import atexit; atexit.register(os.write, int(sys.argv[1]), ({FAKE}'').encode()); {RAISE_THE_BUG}",
+        f"import atexit; atexit.register(os.write, int(sys.argv[2]), ({FAKE}'').encode()); {RAISE_THE_BUG}",
         "raised", Verdict.BAD,
     ),
     "says what is no event": (
-        r"""os.write(int(sys.argv[1]), b'\xff\xfe\n[]\n1\nnull\n{"event": 1}\n{}\n"x"\n')""", "returned", Verdict.GOOD
+        r"""os.write(int(sys.argv[2]), b'\xff\xfe\n[]\n1\nnull\n{"event": 1}\n{}\n"x"\n')""", "returned", Verdict.GOOD
     ),
     "says what is nested beyond reason": (
-        r"os.write(int(sys.argv[1]), b'[' * 50_000 + b'\n')", "returned", Verdict.GOOD
+        r"os.write(int(sys.argv[2]), b'[' * 50_000 + b'\n')", "returned", Verdict.GOOD
     ),
 }  # fmt: skip
 
@@ -88,6 +97,13 @@ def test_ending(probe: Probe, name: str) -> None:
     body, end, verdict = ENDINGS[name]
     probed = probe(body)
     assert (probed.outcome.end, probed.outcome.phase, probed.verdict) == (end, "run", verdict)
+
+
+@pytest.mark.parametrize("name", ["closes its output", "goes elsewhere", "removes where it is"])
+def test_a_case_that_took_away_what_a_verdict_rests_on_is_told_so(probe: Probe, name: str) -> None:
+    evidence = probe(ENDINGS[name][0]).outcome.evidence
+    assert evidence.type == "CaseMisbehaved"
+    assert "output or working folder" in str(evidence.message)
 
 
 @pytest.mark.parametrize(
@@ -162,7 +178,7 @@ def test_the_time_limit(probe: Probe, body: str) -> None:
     [
         "for _ in range(100): os.write(1, b'x' * (1 << 20))",
         "for _ in range(100): os.write(2, b'line\\n' * 200_000)",
-        "for _ in range(100): os.write(int(sys.argv[1]), b'x' * (1 << 20))",
+        "for _ in range(100): os.write(int(sys.argv[2]), b'x' * (1 << 20))",
     ],
     ids=["output", "errors", "protocol"],
 )
@@ -195,6 +211,22 @@ def test_the_memory_limit(probe: Probe) -> None:
     reserve = "import mmap; mmap.mmap(-1, 1 << 30)"
     assert probe(reserve, limits=limits).outcome.evidence.type == "OSError"
     assert probe(reserve, limits=replace(LIMITS, memory=0)).verdict is Verdict.GOOD
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells whose processes there are")
+@pytest.mark.parametrize("session", ["True", "False"], ids=["in sessions of their own", "in its group"])
+def test_the_limit_on_processes(probe: Probe, session: str) -> None:
+    body = (
+        "import subprocess\n"
+        f"started = [subprocess.Popen(['sleep', '60'], start_new_session={session}) for _ in range(6)]\n"
+        "print(*(process.pid for process in started), flush=True)\ntime.sleep(1.5)\n"
+        "for process in started: process.kill(); process.wait()\n"
+    )
+    assert probe(body, limits=replace(LIMITS, processes=8)).verdict is Verdict.GOOD
+    probed = probe(body, limits=replace(LIMITS, processes=5))
+    assert (probed.outcome.end, probed.outcome.phase, probed.verdict) == ("process-limit", "run", Verdict.OTHER_FAILURE)
+    assert probed.outcome.evidence.message == "had more than 5 processes"
+    assert not [number for number in probed.run.output.split() if is_alive(int(number))]
 
 
 def test_no_core_is_left(probe: Probe) -> None:

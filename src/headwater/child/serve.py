@@ -1,0 +1,191 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The fork server of an environment: it imports what the library needs from outside its tree once, and forks for every
+request that comes over its socket. Standard library only.
+
+The requests are those of `probe_child.py` beside it, and also {"op": "preload", "modules"} and {"op": "kill"}.
+It answers {"event": "ready"}, {"event": "preloaded", "failed"}, {"event": "forked", "pid"} and
+{"event": "ended", "status", "left"}; `left`: processes that the case began went on when its own had ended.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import gc
+import importlib
+import importlib.util
+import json
+import os
+import select
+import signal
+import socket
+import sys
+import time
+from types import ModuleType
+from typing import Any
+
+PACKET = 1 << 20
+_PATIENCE = 0.5  # seconds that processes which a case began may outlive it
+
+
+def load_sibling() -> ModuleType:
+    """`probe_child.py`, by its place: this folder is not on the path of an isolated interpreter."""
+    path = os.path.join(os.path.dirname(os.path.abspath(__file__)), "probe_child.py")
+    spec = importlib.util.spec_from_file_location("headwater_probe_child", path)
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+probe_child = load_sibling()
+
+
+def take_in_orphans() -> None:
+    """Have orphans among this process's descendants become its own children, so that none is lost sight of."""
+    probe_child.prctl(36, 1)  # PR_SET_CHILD_SUBREAPER
+
+
+class Server:
+    """Forks for every request that comes over `control`, with the descriptors for its events and its output."""
+
+    def __init__(self, control: socket.socket) -> None:
+        self._control = control
+
+    def serve(self) -> None:
+        """Answer until the other end of the socket is closed, which it is however its process ends."""
+        take_in_orphans()
+        import torch  # noqa: F401
+
+        self._tell("ready")
+        while True:
+            packet, descriptors, _flags, _address = socket.recv_fds(self._control, PACKET, 2)
+            if not packet:
+                return
+            request = json.loads(packet)
+            if request["op"] == "preload":
+                self._preload(request["modules"])
+            elif request["op"] != "kill":  # a late one: what it meant has ended
+                self._fork(request, *descriptors)
+
+    def _tell(self, event: str, **fields: object) -> None:
+        self._control.send(json.dumps({"event": event, **fields}).encode())
+
+    def _preload(self, modules: list[str]) -> None:
+        failed = []
+        for name in modules:
+            if name not in sys.modules:
+                try:
+                    importlib.import_module(name)
+                except Exception as error:
+                    failed.append(f"{name}: {type(error).__name__}")
+        gc.collect()
+        gc.freeze()
+        self._tell("preloaded", failed=failed)
+
+    def _fork(self, request: dict[str, Any], events: int, output: int) -> None:
+        child = os.fork()
+        if child == 0:
+            self._control.close()
+            os.setsid()
+            os.dup2(output, 1)
+            os.dup2(output, 2)
+            os.close(output)
+            probe_child.answer(request, events)
+        os.close(events)
+        os.close(output)
+        self._tell("forked", pid=child)
+        watched = os.pidfd_open(child)
+        control = self._control.fileno()
+        ready, _, _ = select.select([watched, control], [], [])
+        if control in ready and not self._control.recv(PACKET):
+            end_descendants()
+            os._exit(0)
+        # Before the child is collected: then its number could be another's.
+        stopped = watched not in ready
+        if stopped:
+            os.kill(child, signal.SIGKILL)
+        _pid, status = os.waitpid(child, 0)
+        os.close(watched)
+        left = not stopped and not all_have_ended(_PATIENCE)
+        end_descendants()
+        self._tell("ended", status=os.waitstatus_to_exitcode(status), left=left)
+
+
+def end_descendants() -> None:
+    """Kill and collect every descendant of this process; as their reaper it misses none.
+
+    They are stopped first, until no new one appears, so that one that forks without end cannot outrun this.
+    """
+    while _collect():
+        known: set[int] = set()
+        while fresh := descendants(os.getpid()) - known:
+            known |= fresh
+            for process in fresh:
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(process, signal.SIGSTOP)
+        for process in known:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(process, signal.SIGKILL)
+        time.sleep(0.001)
+
+
+def all_have_ended(seconds: float) -> bool:
+    """Whether every descendant ends by itself within this time: some do when they find their parent gone."""
+    limit = time.monotonic() + seconds
+    while _collect():
+        if time.monotonic() > limit:
+            return False
+        time.sleep(0.005)
+    return True
+
+
+def _collect() -> bool:
+    """Collect the children that have ended; False when no child is left."""
+    try:
+        while os.waitpid(-1, os.WNOHANG)[0]:
+            pass
+    except ChildProcessError:
+        return False
+    return True
+
+
+def descendants(ancestor: int) -> set[int]:
+    """The running descendants of a process, from /proc (see proc(5), /proc/pid/stat)."""
+    parents = {}
+    for entry in os.listdir("/proc"):
+        if entry.isdigit():
+            try:
+                with open(f"/proc/{entry}/stat", "rb") as stream:
+                    fields = stream.read().rpartition(b")")[2].split()
+            except OSError:
+                continue
+            if fields[0] != b"Z":
+                parents[int(entry)] = int(fields[1])
+    found: set[int] = set()
+    while fresh := {p for p, parent in parents.items() if parent == ancestor or parent in found} - found:
+        found |= fresh
+    return found
+
+
+def outlive_a_server() -> None:
+    """Return in a child, which is to be the server: this process waits for its end, however that comes, and then ends
+    what descends from it, for nobody else could tell whose orphans those are."""
+    take_in_orphans()
+    server = os.fork()
+    if server == 0:
+        return
+    while os.WIFSTOPPED(status := os.waitpid(server, os.WUNTRACED)[1]):
+        os.kill(server, signal.SIGKILL)  # by a case, and nothing would set it going again
+    end_descendants()
+    os._exit(abs(os.waitstatus_to_exitcode(status)))
+
+
+def main() -> None:
+    outlive_a_server()
+    with socket.socket(fileno=int(sys.argv[1])) as control:
+        Server(control).serve()
+
+
+if __name__ == "__main__":
+    main()

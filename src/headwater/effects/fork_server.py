@@ -1,0 +1,231 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Fork servers: one an environment, with everything imported that the library needs from outside its tree.
+
+A probe is a fork of it. A server that dies is started again once for the probe in hand; if it dies again, that probe is
+a harness error.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import secrets
+import socket
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+from headwater.child.serve import PACKET, descendants
+from headwater.core.errors import HarnessError
+from headwater.core.events import Counted, Emit, Note, silent
+from headwater.core.keys import Limits
+from headwater.effects.child import CHILD_VERSION, PROTOCOL, SERVER, Scratch, child_command, child_environment
+from headwater.effects.files import write_atomically
+from headwater.effects.proc import Process, await_end, end_group, end_strays, start_in_group
+from headwater.effects.watch import ChildRun, Pipes, Watch
+
+_START = 300.0  # seconds until a server has imported torch, and then the rest
+_END = 20.0  # seconds until it has ended what it was told to kill
+_CLOSE = 2.0  # seconds until it has ended once its socket is closed
+_MARK = "HEADWATER_SERVER"
+
+
+class ServerDied(HarnessError):
+    """A fork server ended, or did not answer."""
+
+
+class ForkServer:
+    """One running server. `preload` is the file with the modules to import first, written after a first probe."""
+
+    def __init__(self, python: Path, scratch: Scratch, preload: Path, emit: Emit = silent) -> None:
+        """Start it and wait until it is ready.
+
+        Raises:
+            ServerDied: it could not be started, or did not import torch; its last line is said.
+        """
+        self._scratch, self._preload, self._emit = scratch, preload, emit
+        self._mark = secrets.token_hex(8)
+        self._log = scratch.root / "server.log"
+        self._control, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        with theirs, self._log.open("wb") as log:
+            try:
+                self._process: Process = start_in_group(
+                    child_command(python, SERVER, theirs.fileno()),
+                    environ={**child_environment(scratch), _MARK: self._mark},
+                    cwd=scratch.root,
+                    pass_fds=[theirs.fileno()],
+                    output=log.fileno(),
+                )
+            except OSError as error:
+                self._control.close()
+                raise ServerDied(f"{python} could not be started: {error}") from error
+        try:
+            self._await("ready", _START)
+            self.needs_modules = not self._import_modules()
+        except ServerDied:
+            self.close()
+            raise
+
+    def answer(self, request: Mapping[str, object], limits: Limits) -> ChildRun:
+        """Have a fork answer a request.
+
+        Raises:
+            ServerDied: the server did not survive it.
+        """
+        nonce = secrets.token_hex(16)
+        packet = json.dumps({**request, "protocol": PROTOCOL, "nonce": nonce}).encode()
+        pipes = Pipes()
+        ended: list[dict[str, Any]] = []
+
+        def has_ended() -> bool:
+            self._control.settimeout(0)
+            with contextlib.suppress(BlockingIOError):
+                while not ended:
+                    message = self._receive()
+                    ended.extend([message] if message["event"] == "ended" else [])
+            return bool(ended)
+
+        try:
+            self._send(packet, [pipes.says_writer, pipes.prints_writer])
+            pipes.close_writers()
+            watch = Watch(pipes, limits, nonce, has_ended, self._control.fileno(), self._count)
+            run = watch.to_the_end()
+        finally:
+            pipes.close()
+        if not ended:
+            self._send(b'{"op": "kill"}')
+            ended.append(self._await("ended", _END))
+        run.status, run.left = ended[0]["status"], ended[0]["left"]
+        return run
+
+    def learn(self, modules: list[str]) -> None:
+        """Import, now and at every later start, what a first probe imported from outside its tree."""
+        write_atomically(self._preload, json.dumps({"child": CHILD_VERSION, "modules": modules}))
+        self.needs_modules = not self._import_modules()
+
+    def _import_modules(self) -> bool:
+        """Have the server import what is known to be needed; False where nothing is known."""
+        try:
+            known = json.loads(self._preload.read_text(encoding="utf-8"))
+            modules = known["modules"] if known["child"] == CHILD_VERSION else None
+        except (OSError, ValueError, KeyError, TypeError):
+            return False
+        if modules is None:
+            return False
+        self._send(json.dumps({"op": "preload", "modules": modules}).encode())
+        try:
+            failed = self._await("preloaded", _START)["failed"]
+        except ServerDied:
+            self._preload.unlink(missing_ok=True)
+            raise
+        if failed:
+            self._emit(Note(f"not imported ahead of probes: {', '.join(failed)}"))
+        return True
+
+    def _count(self) -> int:
+        return len(descendants(self._process.pid)) - 1  # the server itself
+
+    def _await(self, event: str, seconds: float) -> dict[str, Any]:
+        self._control.settimeout(seconds)
+        try:
+            while (message := self._receive())["event"] != event:
+                continue
+        except TimeoutError as error:
+            raise ServerDied(f"the fork server did not answer within {seconds:.0f} s") from error
+        return message
+
+    def _receive(self) -> dict[str, Any]:
+        try:
+            packet = self._control.recv(PACKET)
+        except ConnectionError as error:
+            raise ServerDied(f"the fork server is gone: {self._last_line()}") from error
+        if not packet:
+            raise ServerDied(f"the fork server ended: {self._last_line()}")
+        message: dict[str, Any] = json.loads(packet)
+        return message
+
+    def _send(self, packet: bytes, descriptors: list[int] | None = None) -> None:
+        self._control.settimeout(_END)
+        try:
+            socket.send_fds(self._control, [packet], descriptors or [])
+        except OSError as error:
+            raise ServerDied(f"the fork server is gone ({error}): {self._last_line()}") from error
+
+    def _last_line(self) -> str:
+        lines = []
+        with contextlib.suppress(OSError):  # a case may have taken it away
+            lines = self._log.read_text(encoding="utf-8", errors="replace").strip().splitlines()
+        return lines[-1] if lines else "it said nothing"
+
+    def close(self) -> None:
+        """End the server and whatever descends from it, however it was left behind."""
+        self._control.close()
+        # It ends what descends from it, and then itself, unless something stopped it.
+        await_end(self._process, _CLOSE)
+        end_group(self._process)
+        end_strays(f"{_MARK}={self._mark}")
+
+
+class ForkServers:
+    """The servers of one run, by environment. A context manager that ends them."""
+
+    def __init__(self, scratch: Path, emit: Emit = silent) -> None:
+        self._scratch, self._emit = scratch, emit
+        self._servers: dict[str, ForkServer] = {}
+        self._started = 0
+
+    def __enter__(self) -> ForkServers:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        for key in list(self._servers):
+            self.discard(key)
+
+    def scratch_of(self, key: str) -> Scratch:
+        """The scratch folder of an environment's server; its probes have one home, since modules remember it."""
+        return Scratch(self._scratch / key[:20])
+
+    def answer(
+        self, key: str, python: Path, preload: Path, request: Mapping[str, object], limits: Limits,
+        renew: Callable[[], object] = bool,
+    ) -> ChildRun:  # fmt: skip
+        """Have a request answered in the environment `key`; the server is started if need be, and again if it dies:
+        then `renew` makes its scratch folder as it was.
+
+        Raises:
+            ServerDied: it died twice over this request.
+        """
+        try:
+            return self._answer(key, python, preload, request, limits)
+        except ServerDied as error:
+            self._emit(Note(f"{error}; starting it again", warning=True))
+            self.discard(key)
+            renew()
+            try:
+                return self._answer(key, python, preload, request, limits)
+            except ServerDied:
+                self.discard(key)
+                raise
+
+    def _answer(self, key: str, python: Path, preload: Path, request: Mapping[str, object], limits: Limits) -> ChildRun:
+        server = self._servers.get(key)
+        if server is None:
+            server = ForkServer(python, self.scratch_of(key), preload, self._emit)
+            self._servers[key] = server
+            self._emit(Counted("servers", 1))
+        wants_modules = server.needs_modules and request["op"] == "probe"
+        run = server.answer({**request, "report_modules": wants_modules}, limits)
+        self._emit(Counted("forks", 1))
+        modules = run.last("modules")
+        if wants_modules and modules is not None:
+            server.learn(modules["names"])
+        return run
+
+    def discard(self, key: str) -> None:
+        """End an environment's server."""
+        server = self._servers.pop(key, None)
+        if server is not None:
+            server.close()
