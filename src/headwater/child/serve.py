@@ -91,6 +91,9 @@ class Server:
             os.dup2(output, 1)
             os.dup2(output, 2)
             os.close(output)
+            if "numpy" in sys.modules:
+                # Python's random module does so by itself: repetitions must not all draw the same numbers.
+                sys.modules["numpy"].random.seed()
             probe_child.answer(request, events)
         os.close(events)
         os.close(output)
