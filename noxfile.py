@@ -77,8 +77,14 @@ def checkout(session: nox.Session) -> None:
 
 @nox.session
 def tests(session: nox.Session) -> None:
-    """Headwater's own tests, on real releases, environments and processes."""
-    run(session, "develop.py", "pytest", *session.posargs)
+    """Headwater's own tests, on real releases, environments and processes, without the slow ones of `faults`."""
+    run(session, "develop.py", "pytest", "-n", "2", "--dist", "loadfile", *session.posargs)
+
+
+@nox.session
+def faults(session: nox.Session) -> None:
+    """The tests that kill, damage and count on caches of their own."""
+    run(session, "develop.py", "pytest", "-m", "slow", "-n", "2", "--dist", "loadgroup", *session.posargs)
 
 
 @nox.session

@@ -16,7 +16,7 @@ import pytest
 if TYPE_CHECKING:
     from tests.commands.faults.conftest import Ground, WheelIndex
 
-pytestmark = pytest.mark.releases
+pytestmark = [pytest.mark.releases, pytest.mark.slow]
 
 # Files of transformers 5.10.1 that the founding cases import. Of those, 5.10.2 changed `__init__.py` alone.
 IMPORTED = 33

@@ -14,7 +14,7 @@ import pytest
 if TYPE_CHECKING:
     from tests.commands.faults.conftest import Ground, WheelIndex
 
-pytestmark = pytest.mark.releases
+pytestmark = [pytest.mark.releases, pytest.mark.slow]
 WHEEL = "transformers-5.10.1-py3-none-any.whl"
 
 

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 pytestmark = [
     pytest.mark.releases,
+    pytest.mark.slow,
     pytest.mark.skipif(sys.platform != "linux", reason="looks for processes in /proc"),
 ]
 MOMENTS = range(int(os.environ.get("HEADWATER_KILLS", "3")))
