@@ -22,6 +22,7 @@ from showing import page, show
 
 from headwater.commands.context import Context
 from headwater.core.errors import HeadwaterError
+from headwater.core.redaction import redact
 from headwater.effects.files import write_atomically
 from headwater.effects.git import shed_git_variables
 from headwater.report.progress import ProgressReport
@@ -48,7 +49,9 @@ def main() -> int:
             rows = measure(context, options, errors)
             environment = context.environments.describe(context.workspace.pins.find(probing.RELEASE))
     except HeadwaterError as error:
-        errors.print(f"bench: {error.kind}: {error}", style="red", markup=False, highlight=False, soft_wrap=True)
+        errors.print(
+            f"bench: {error.kind}: {redact(str(error))}", style="red", markup=False, highlight=False, soft_wrap=True
+        )
         return error.exit_status
     show(Console(), rows)
     if not options.quick and not options.only:

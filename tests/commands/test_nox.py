@@ -19,7 +19,7 @@ from packaging.requirements import Requirement
 from headwater.bootstrap import _stamp
 
 Nox = Callable[..., subprocess.CompletedProcess[str]]
-OTHERS = {"repro", "test-patched", "bisect", "checkout", "tests", "lint", "typing"}
+OTHERS = {"repro", "test-patched", "bisect", "checkout", "tests", "faults", "bench", "lint", "typing"}
 
 
 @pytest.fixture
@@ -158,7 +158,7 @@ def test_two_sessions_that_end_well(nox: Nox) -> None:
     assert "headwater test-patched" in done.stdout
 
 
-@pytest.mark.parametrize(("words", "status"), [(["--version"], 0), (["no-such-test.py"], 4)])
+@pytest.mark.parametrize(("words", "status"), [(["--version"], 0), (["-n", "0", "no-such-test.py"], 4)])
 def test_the_tests_session_ends_with_pytests_status(nox: Nox, copy: Path, words: list[str], status: int) -> None:
     """On an environment that stands already and finds the packages of this one."""
     environment = copy / ".headwater" / "venv-dev"

@@ -159,10 +159,12 @@ def _install(env: Path, folder: Path, lock: str, torch: TorchSource, offline: bo
     requirements.write_text(lock, encoding="utf-8")
     python = str(env / "bin" / "python")
     run_uv("venv", "--quiet", "--no-project", "--relocatable", "--python", sys.executable, str(env))
-    install = ["pip", "install", "--quiet", "--python", python, *(["--no-cache"] if anew else [])]
+    # Each call compiles what it installs: nothing compiles it later, since nothing is written to an environment.
+    install = ["pip", "install", "--quiet", "--compile-bytecode", "--python", python]
+    install += ["--no-cache"] if anew else []
     run_uv(*install, "--require-hashes", "--requirements", str(requirements), offline=offline)
     # The lock holds what torch requires, so this adds torch alone, or torch and the libraries of a CUDA build.
-    run_uv(*install, "--compile-bytecode", *torch.arguments, offline=offline)
+    run_uv(*install, *torch.arguments, offline=offline)
 
 
 def _check_health(env: Path, wanted: Environment) -> None:

@@ -77,17 +77,17 @@ ENDINGS = {
     "recurses": ("def deep(): deep()\ndeep()", "raised", Verdict.OTHER_FAILURE),
     "fakes the end on its output": (f"print({FAKE}'', flush=True); os._exit(0)", "died", Verdict.OTHER_FAILURE),
     "fakes the end on the protocol": (
-        f"os.write(int(sys.argv[2]), ({FAKE}'0').encode()); os._exit(0)", "died", Verdict.OTHER_FAILURE
+        f"os.write(int(sys.argv[1]), ({FAKE}'0').encode()); os._exit(0)", "died", Verdict.OTHER_FAILURE
     ),
     "hides the bug behind a fake": (
-        f"import atexit; atexit.register(os.write, int(sys.argv[2]), ({FAKE}'').encode()); {RAISE_THE_BUG}",
+        f"import atexit; atexit.register(os.write, int(sys.argv[1]), ({FAKE}'').encode()); {RAISE_THE_BUG}",
         "raised", Verdict.BAD,
     ),
     "says what is no event": (
-        r"""os.write(int(sys.argv[2]), b'\xff\xfe\n[]\n1\nnull\n{"event": 1}\n{}\n"x"\n')""", "returned", Verdict.GOOD
+        r"""os.write(int(sys.argv[1]), b'\xff\xfe\n[]\n1\nnull\n{"event": 1}\n{}\n"x"\n')""", "returned", Verdict.GOOD
     ),
     "says what is nested beyond reason": (
-        r"os.write(int(sys.argv[2]), b'[' * 50_000 + b'\n')", "returned", Verdict.GOOD
+        r"os.write(int(sys.argv[1]), b'[' * 50_000 + b'\n')", "returned", Verdict.GOOD
     ),
 }  # fmt: skip
 
@@ -178,7 +178,7 @@ def test_the_time_limit(probe: Probe, body: str) -> None:
     [
         "for _ in range(100): os.write(1, b'x' * (1 << 20))",
         "for _ in range(100): os.write(2, b'line\\n' * 200_000)",
-        "for _ in range(100): os.write(int(sys.argv[2]), b'x' * (1 << 20))",
+        "for _ in range(100): os.write(int(sys.argv[1]), b'x' * (1 << 20))",
     ],
     ids=["output", "errors", "protocol"],
 )
