@@ -65,7 +65,7 @@ PHASES = {
     "import": Phase(("transformers.git", "trees", "blobs"), building("import"), 1.2),
     "tree": Phase(("trees", "blobs"), building("tree"), 0.6),
     "environment": Phase(("envs",), building("env"), 9.0),
-    "probe": Phase((), probing, 6.5),
+    "probe": Phase((), probing, 2.5),
     "store": Phase((), writing, 0.004),
 }
 CASES = ("--case", "early-init,batch-size")
@@ -87,7 +87,7 @@ def kill_within(ground: Ground, phase: Phase, seed: str) -> bool:
         time.sleep(0.0005)
     ran = process.poll() is None
     # It alone, and not its group: what it started has to end by itself.
-    os.kill(process.pid, signal.SIGKILL)
+    process.kill()
     process.wait()
     return ran
 
