@@ -173,7 +173,6 @@ class ForkServers:
     def __init__(self, scratch: Path, emit: Emit = silent) -> None:
         self._scratch, self._emit = scratch, emit
         self._servers: dict[str, ForkServer] = {}
-        self._started = 0
 
     def __enter__(self) -> ForkServers:
         return self
