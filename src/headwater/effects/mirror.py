@@ -131,6 +131,13 @@ class Mirror:
         self._check(pin, commit)
         return commit
 
+    def _had(self, pin: Pin) -> bool:
+        """Whether a release was imported once, whatever became of its objects: by the files that name it (see
+        gitrepository-layout(5), "refs" and "packed-refs")."""
+        packed = self._cache.mirror / "packed-refs"
+        is_packed = packed.is_file() and f" {_ref(pin)}\n" in packed.read_text(encoding="utf-8")
+        return is_packed or (self._cache.mirror / _ref(pin)).is_file()
+
     def _prepare(self) -> None:
         mirror = self._cache.mirror
         if mirror.is_dir():
@@ -152,6 +159,8 @@ class Mirror:
 
     def _import(self, pins: Sequence[Pin]) -> None:
         """Import releases in one go. Where one is not what its pin says nothing of them is kept."""
+        for pin in filter(self._had, pins):
+            self._emit(Note(f"the mirror has lost {self._pins.package} {pin.version}; importing it anew", warning=True))
         self._cache.require_space(_IMPORT_SPACE * len(pins), f"importing {len(pins)} releases")
         wheels = [self._index.download(self._pins.package, pin.wheel, self._cache.wheels) for pin in pins]
         incoming = {pin: f"refs/headwater/incoming/{pin.version}" for pin in pins}

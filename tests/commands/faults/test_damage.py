@@ -113,6 +113,7 @@ GONE: dict[str, Callable[[Ground], object]] = {
 def test_what_is_gone_from_the_mirror_is_imported_again(whole: Ground, kind: str) -> None:
     GONE[kind](whole)
     whole.without("trees", "blobs").repro("--fresh", "--case", "early-init")
+    assert "the mirror has lost transformers 5.10.1; importing it anew" in whole.said
     assert whole.commit() == whole.pin().mirror_commit
     assert whole.is_at_rest()
 
