@@ -9,7 +9,8 @@ import pytest
 from packaging.version import Version
 
 from headwater.core.errors import BadInput
-from headwater.core.series import read_patch, read_series, resolve_patch
+from headwater.core.mail import read_patch
+from headwater.core.series import read_series, resolve_patch
 
 TREE = "2f3082fbd383a3fea53c4c2e0348d9e80917cc62"
 SERIES = f"""\
@@ -189,7 +190,7 @@ def test_a_header_that_cannot_be_decoded_is_bad_input_or_shown_as_it_is(header: 
         ((MAIL.replace("From: H", "Von: H") + STAT + DIFF).encode(), "no From header"),
         ((MAIL.replace("Date:", "Datum:") + STAT + DIFF).encode(), "no Date header"),
         ((MAIL + STAT + DIFF).encode("latin-1"), "not UTF-8 at byte"),
-        ((MAIL + STAT + DIFF).encode("utf-16"), "not UTF-8 at byte 0"),
+        ((MAIL + STAT + DIFF).encode("utf-16"), "not a patch"),
     ],
 )
 def test_no_patch(content: bytes, message: str) -> None:

@@ -14,14 +14,16 @@ from headwater.commands.repro import choose_cases, find_subject, release_of
 from headwater.core.cases import Case, read_case
 from headwater.core.errors import BadInput, PatchFailed
 from headwater.core.events import Note
+from headwater.core.mail import Patch
 from headwater.core.releases import select
 from headwater.core.results import Comparison, PatchedReport, PatchedRun, ProbeResult, has_accelerator, parse_devices
-from headwater.core.series import Patch, resolve_patch
+from headwater.core.series import resolve_patch
 from headwater.core.verdicts import Verdict
-from headwater.effects.patching import read_file
+from headwater.effects.merging import read_file
 from headwater.effects.probe import ProbeOptions, Prober, Subject
+from headwater.effects.series_folder import Series
 from headwater.effects.subjects import PatchedSubject
-from headwater.effects.workspace import PACKAGED_CASES, Series
+from headwater.effects.workspace import PACKAGED_CASES
 
 
 @dataclass(frozen=True)

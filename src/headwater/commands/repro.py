@@ -15,7 +15,7 @@ from headwater.core.errors import BadInput
 from headwater.core.results import ProbeResult, ReproReport, parse_devices
 from headwater.core.verdicts import Verdict
 from headwater.effects.probe import ProbeOptions, Subject
-from headwater.effects.workspace import Series
+from headwater.effects.series_folder import Series
 
 
 @dataclass(frozen=True)

@@ -3,17 +3,20 @@
 
 # a comment
 base: 5.10.1 <id of the src/transformers tree of that release>
+range 5.5.0 plain-integers
+range 5.5.1..5.7.0 older-layers
 0001-subject.patch
+
+A `range` line names a variant: a folder beside the file, with a `series` file of its own that has a base and those
+patches that read otherwise there. A release that is named alone goes before a range that holds it, and what no line
+names is served by the patches beside the file.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
-from email.errors import HeaderParseError
-from email.header import decode_header, make_header
-from email.message import Message
-from email.parser import HeaderParser
 
 from packaging.version import Version
 
@@ -21,111 +24,162 @@ from headwater.core.errors import BadInput
 from headwater.core.releases import parse_version
 
 _BASE = re.compile(r"base:\s+(?P<release>\S+)\s+(?P<tree>[0-9a-f]{40})\s*$")
+_RANGE = re.compile(r"range\s+(?P<first>[^\s.]+(?:\.[^\s.]+)*)(?:\.\.(?P<last>\S+))?\s+(?P<folder>\S+)\s*$")
 _PATCH = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+-]*\.patch$")
+_NAME = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
+
+
+@dataclass(frozen=True)
+class Range:
+    """The releases from `first` to `last`, both included, are served by the variant `folder`."""
+
+    first: Version
+    last: Version
+    folder: str
+
+    @property
+    def exact(self) -> bool:
+        """Whether it names one release alone."""
+        return self.first == self.last
+
+    def holds(self, release: Version) -> bool:
+        """Whether a release lies in it."""
+        return self.first <= release <= self.last
+
+    def __str__(self) -> str:
+        return str(self.first) if self.exact else f"{self.first}..{self.last}"
 
 
 @dataclass(frozen=True)
 class SeriesFile:
-    """What a `series` file says: the release it is written against, that release's tree id, the patch files."""
+    """What a `series` file says: the release it is written against, that release's tree id, the patch files, and the
+    variants by range."""
 
     base: Version
     base_tree: str
     patches: tuple[str, ...]
+    ranges: tuple[Range, ...] = ()
+
+    def serving(self, release: Version) -> Range | None:
+        """The range whose variant serves a release: one that names it alone, else one that holds it; None where the
+        default serves it."""
+        holding = [entry for entry in self.ranges if entry.holds(release)]
+        return min(holding, key=lambda entry: not entry.exact, default=None)
 
 
-def read_series(text: str, origin: str) -> SeriesFile:
-    """Read a `series` file.
+def read_series(text: str, origin: str, variant: bool = False) -> SeriesFile:
+    """Read a `series` file; with `variant`, that of a variant, which has no ranges of its own.
 
     Raises:
-        BadInput: a line that is no comment, no `base:` and no patch file's name; no base; a patch twice.
+        BadInput: a line that is neither comment, base, range nor patch file's name; no base; a patch twice; ranges
+            that are empty or overlap.
     """
-    base: tuple[Version, str] | None = None
+    bases: list[tuple[Version, str]] = []
     patches: list[str] = []
+    ranges: list[Range] = []
     for number, raw in enumerate(text.splitlines(), 1):
-        line = raw.strip()
+        line, place = raw.strip(), f"{origin}, line {number}"
         if not line or line.startswith("#"):
             continue
         if line.startswith("base:"):
-            if base is not None:
-                raise BadInput(f"{origin}, line {number}: a second base")
-            base = _read_base(line, f"{origin}, line {number}")
-        elif not _PATCH.match(line):
-            raise BadInput(f"{origin}, line {number}: neither a comment, a base nor a patch's name: {line!r}")
-        elif line in patches:
-            raise BadInput(f"{origin}, line {number}: {line} is listed twice")
+            bases.append(_read_base(line, place, bases))
+        elif line.split()[0] == "range":
+            ranges.append(_read_range(line, place, ranges, variant))
         else:
-            patches.append(line)
-    if base is None:
+            patches.append(_read_name(line, place, patches))
+    if not bases:
         raise BadInput(f"{origin}: no `base: RELEASE TREE-ID` line")
     if not patches:
         raise BadInput(f"{origin}: lists no patch")
-    return SeriesFile(*base, tuple(patches))
+    return SeriesFile(*bases[0], tuple(patches), tuple(ranges))
 
 
-def _read_base(line: str, place: str) -> tuple[Version, str]:
+def _read_name(line: str, place: str, earlier: Sequence[str]) -> str:
+    if not _PATCH.match(line):
+        raise BadInput(f"{place}: neither a comment, a base, a range nor a patch's name: {line!r}")
+    if line in earlier:
+        raise BadInput(f"{place}: {line} is listed twice")
+    return line
+
+
+def _read_base(line: str, place: str, earlier: Sequence[object]) -> tuple[Version, str]:
+    if earlier:
+        raise BadInput(f"{place}: a second base")
     base = _BASE.match(line)
     if base is None:
         raise BadInput(f"{place}: not `base: RELEASE TREE-ID`: {line!r}")
+    return _version(base["release"], place), base["tree"]
+
+
+def _version(text: str, place: str) -> Version:
     try:
-        return parse_version(base["release"]), base["tree"]
+        return parse_version(text)
     except BadInput as error:
         raise BadInput(f"{place}: {error}") from error
 
 
-@dataclass(frozen=True)
-class Patch:
-    """One patch in git's mail format.
+def _read_range(line: str, place: str, earlier: Sequence[Range], variant: bool) -> Range:
+    if variant:
+        raise BadInput(f"{place}: a variant has no ranges of its own")
+    found = _RANGE.match(line)
+    if found is None:
+        raise BadInput(f"{place}: not `range FIRST..LAST FOLDER` or `range RELEASE FOLDER`: {line!r}")
+    first = _version(found["first"], place)
+    entry = Range(first, _version(found["last"], place) if found["last"] else first, found["folder"])
+    # A folder called 5.5.1..5.7.0 would seem to say which releases it serves, and this line says it.
+    require_name(entry.folder, f"{place}: the variant's folder")
+    if entry.first > entry.last:
+        raise BadInput(f"{place}: the range {entry} is empty")
+    for other in earlier:
+        if other.exact == entry.exact and other.first <= entry.last and entry.first <= other.last:
+            raise BadInput(f"{place}: {entry} overlaps {other}, which {other.folder} serves")
+    return entry
 
-    `cases` are the ids of its `Headwater-Case` trailers; `tests` the test files that it adds or changes.
-    """
 
-    file: str
-    content: bytes
-    subject: str
-    body: str
-    author: str
-    date: str
-    cases: tuple[str, ...]
-    tests: tuple[str, ...]
-
-
-def read_patch(file: str, content: bytes) -> Patch:
-    """Read one patch.
+def require_name(name: str, what: str) -> str:
+    """A series' or variant's name.
 
     Raises:
-        BadInput: it has no mail headers, no diff, or is no UTF-8.
+        BadInput: it is not made of lower-case words with hyphens.
     """
-    try:
-        text = content.decode("utf-8")
-    except UnicodeDecodeError as error:
-        raise BadInput(f"{file}: not UTF-8 at byte {error.start}; Headwater reads patches in UTF-8") from error
-    # The message ends at `---`, which `--no-stat` leaves out, or at the diff itself.
-    head, *diff = re.split(r"(?m)^(?:---$|(?=diff --git ))", text, maxsplit=1)
-    if not diff or "diff --git " not in diff[0]:
-        raise BadInput(f"{file}: not a patch as `git format-patch` writes it (a mail with a diff)")
-    mail = HeaderParser().parsestr(head.partition("\n")[2] if head.startswith("From ") else head)
-    headers = {key: _header(file, mail, key) for key in ("Subject", "From", "Date")}
-    subject = re.sub(r"^\[PATCH[^\]]*\]\s*", "", " ".join(headers["Subject"].split()))
-    body = str(mail.get_payload()).strip()
-    return Patch(
-        file=file,
-        content=content,
-        subject=subject,
-        body=body,
-        author=headers["From"],
-        date=headers["Date"],
-        cases=tuple(re.findall(r"(?m)^Headwater-Case:\s*(\S+)\s*$", body)),
-        tests=tuple(path for path in re.findall(r"(?m)^\+\+\+ b/(\S+)$", text) if path.startswith("tests/")),
-    )
+    if not _NAME.fullmatch(name):
+        raise BadInput(f"{what} must be lower-case words with hyphens, such as plain-integers, not {name!r}")
+    return name
 
 
-def _header(file: str, mail: Message, key: str) -> str:
-    if not mail[key]:
-        raise BadInput(f"{file}: the mail has no {key} header")
-    try:
-        return str(make_header(decode_header(mail[key])))
-    except (LookupError, ValueError, HeaderParseError) as error:
-        raise BadInput(f"{file}: the {key} header cannot be decoded: {error}") from error
+def check_variants(file: SeriesFile, variants: dict[str, SeriesFile], releases: Sequence[Version], origin: str) -> None:
+    """Check what a series says of its variants against these and against the releases that there are.
+
+    Raises:
+        BadInput: a range serves no release, a folder is named by no range, a variant's base is not served by it, or a
+            variant has a patch that the series does not have, or in another order.
+    """
+    for entry in file.ranges:
+        if not any(file.serving(release) is entry for release in releases):
+            raise BadInput(f"{origin}: range {entry} serves no pinned release; remove it, and {entry.folder} with it")
+    named = {entry.folder for entry in file.ranges}
+    for folder, variant in variants.items():
+        place = f"{origin}: variant {folder}"
+        if folder not in named:
+            raise BadInput(f"{place} is named by no range; declare one, or remove the folder")
+        serving = file.serving(variant.base)
+        if serving is None or serving.folder != folder:
+            other = serving.folder if serving else "the default"
+            raise BadInput(f"{place} is written against {variant.base}, which {other} serves")
+        if list(variant.patches) != [patch for patch in file.patches if patch in variant.patches]:
+            raise BadInput(f"{place} must hold patches of the series, in its order, and has {variant.patches}")
+
+
+def spread(releases: Sequence[Version], known: Sequence[Version]) -> list[tuple[Version, Version]]:
+    """Consecutive runs of `releases` among the `known` ones, each as its first and last."""
+    order = sorted(known)
+    runs: list[tuple[Version, Version]] = []
+    for release in sorted(releases):
+        if runs and order.index(release) == order.index(runs[-1][1]) + 1:
+            runs[-1] = (runs[-1][0], release)
+        else:
+            runs.append((release, release))
+    return runs
 
 
 def resolve_patch(wanted: str, patches: tuple[str, ...]) -> str:

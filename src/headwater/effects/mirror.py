@@ -7,13 +7,15 @@ checked against the pins. Releases are imported on demand, from the index's whee
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import TypeVar
 
 from filelock import FileLock
 
 from headwater.core.errors import HarnessError
 from headwater.core.events import Emit, Finished, Note, Started, silent
 from headwater.core.pins import Pin, Pins
+from headwater.effects.blobs import DamagedObject
 from headwater.effects.checkouts import checkouts_of
 from headwater.effects.git import GitDir, GitFailed, init_bare
 from headwater.effects.index import Index
@@ -25,6 +27,9 @@ SCHEMA = "headwater mirror 1"
 _IMPORT_SPACE = 200_000_000
 # Releases that one import takes: a bound on what is unpacked at once.
 _AT_ONCE = 64
+
+
+T = TypeVar("T")
 
 
 class Mirror:
@@ -83,6 +88,15 @@ class Mirror:
                 self._cache.mirror.rename(folder / "damaged")
             self._prepare()
         return True
+
+    def mending(self, action: Callable[..., T], *arguments: object, **named: object) -> T:
+        """Do something that reads the mirror; once more on a new one, where the mirror turns out to be damaged."""
+        try:
+            return action(*arguments, **named)
+        except (GitFailed, DamagedObject):
+            if not self.replace_if_damaged():
+                raise
+            return action(*arguments, **named)
 
     def repack(self, anew: bool = False) -> None:
         """Pack everything into one file; with `anew` each object as a difference to the most similar one."""

@@ -4,28 +4,25 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection
+from collections.abc import Collection
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import TypeVar
 
 from packaging.version import InvalidVersion, Version
 
 from headwater.core.errors import BadInput
 from headwater.core.events import Emit, Note, silent
+from headwater.core.mail import Patch
 from headwater.core.pins import Pin, Pins
-from headwater.core.series import Patch
-from headwater.effects.blobs import DamagedObject
+from headwater.effects.carrying import Carrier, carrying, commit_tree
 from headwater.effects.folders import Folders
-from headwater.effects.git import GitFailed
 from headwater.effects.mirror import Mirror
-from headwater.effects.patching import apply_series, commit_tree
 from headwater.effects.probe import Subject
+from headwater.effects.series_folder import Series
 from headwater.effects.trees import Tree, Trees
-from headwater.effects.workspace import Cache, Series
-
-T = TypeVar("T")
+from headwater.effects.workspace import Cache
 
 
 @dataclass(frozen=True)
@@ -59,16 +56,7 @@ class Subjects:
             self._mirror.ensure(pin)
             return self._trees.ensure(tree, distrust)
 
-        return Subject(str(pin.version), pin, tree, partial(self._with_mirror, lay_out))
-
-    def _with_mirror(self, action: Callable[..., T], *arguments: object, **named: object) -> T:
-        """Do something that reads the mirror; once more on a new one, where the mirror turns out to be damaged."""
-        try:
-            return action(*arguments, **named)
-        except (GitFailed, DamagedObject):
-            if not self._mirror.replace_if_damaged():
-                raise
-            return action(*arguments, **named)
+        return Subject(str(pin.version), pin, tree, partial(self._mirror.mending, lay_out))
 
     def folder(self, path: Path, pin: Pin | None) -> Subject:
         """A checkout of a person's, as it is now. `pin` names the release whose environment it runs in; without, the
@@ -107,16 +95,25 @@ class Subjects:
         Raises:
             PatchFailed: naming the patch and why it does not apply.
         """
-        return self._with_mirror(self._patch, subject, series, drop)
+        return self._mirror.mending(self._patch, subject, series, drop)
+
+    def carrier(self) -> AbstractContextManager[Carrier]:
+        """What carries series to revisions in the mirror."""
+        return carrying(self._cache, self._mirror.git, self._commit_of_release, self._pins.package)
+
+    def commit_of(self, subject: Subject) -> str:
+        """A commit in the mirror with a subject's tree."""
+        if subject.tree == subject.pin.tree:
+            return self._mirror.ensure(subject.pin)
+        return commit_tree(self._cache, self._mirror.git, self._pins.package, subject.tree)
+
+    def _commit_of_release(self, release: Version) -> str:
+        return self._mirror.ensure(self._pins.find(str(release)))
 
     def _patch(self, subject: Subject, series: Series, drop: Collection[str]) -> PatchedSubject:
-        git = self._mirror.git
-        base = self._mirror.ensure(self._pins.find(str(series.file.base)))
-        if subject.tree == subject.pin.tree:
-            target = self._mirror.ensure(subject.pin)
-        else:
-            target = commit_tree(self._cache, git, self._pins.package, subject.tree)
-        applied = apply_series(self._cache, git, series, base, target, drop)
+        target = self.commit_of(subject)
+        with self.carrier() as carrier:
+            applied = carrier.apply(carrier.stack(series, subject.pin.version), target, drop)
         tree = self._mirror.library_tree(applied.commit)
         patched = replace(subject, tree=tree, lay_out=partial(self._trees.ensure, tree), series=series.name)
         return PatchedSubject(patched, applied.commit, applied.patches)

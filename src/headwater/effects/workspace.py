@@ -20,8 +20,8 @@ from headwater.core.atlas import Atlas, read_atlas
 from headwater.core.cases import Case, metadata_block, read_case
 from headwater.core.errors import BadInput, HarnessError
 from headwater.core.pins import Pins, read_pins
-from headwater.core.series import Patch, SeriesFile, read_patch, read_series
 from headwater.effects.files import clear_away
+from headwater.effects.series_folder import Series, read_series_folder
 
 PINS = "transformers.toml"
 HELPER = "casekit.py"
@@ -139,16 +139,6 @@ class Cache:
 
 
 @dataclass(frozen=True)
-class Series:
-    """A series as it lies in its folder."""
-
-    name: str
-    folder: Path
-    file: SeriesFile
-    patches: tuple[Patch, ...]
-
-
-@dataclass(frozen=True)
 class Workspace:
     """A workspace, by its root folder."""
 
@@ -236,21 +226,18 @@ class Workspace:
         rest = sorted(case_id for case_id in found if case_id not in order)
         return {case_id: found[case_id] for case_id in [*order, *rest]}
 
+    @property
+    def patches(self) -> Path:
+        """The series, a folder each."""
+        return self.root / "patches"
+
     def series(self, name: str) -> Series:
         """Read a series and its patches.
 
         Raises:
             BadInput: there is none of that name, or a file of it is missing or cannot be read.
         """
-        folder = self.root / "patches" / name
-        if not (folder / "series").is_file():
-            names = sorted(p.parent.name for p in (self.root / "patches").glob("*/series"))
-            raise BadInput(f"there is no series {name!r} in patches/; there are: {', '.join(names) or 'none'}")
-        file = read_series(self.read_text(folder / "series"), f"patches/{name}/series")
-        for patch in file.patches:
-            if not (folder / patch).is_file():
-                raise BadInput(f"patches/{name}/series lists {patch}, and there is no such file beside it")
-        return Series(name, folder, file, tuple(read_patch(p, (folder / p).read_bytes()) for p in file.patches))
+        return read_series_folder(self.patches / name, self.pins.versions)
 
 
 def _cases_in(folder: Path, helper: Path) -> list[Case]:

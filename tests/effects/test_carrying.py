@@ -10,13 +10,16 @@ from pathlib import Path
 
 import pytest
 from packaging.version import Version
+from series import apply_series
 
 from headwater.core.errors import BadInput, PatchFailed
-from headwater.core.series import SeriesFile, read_patch
+from headwater.core.mail import read_patch
+from headwater.core.series import SeriesFile
 from headwater.effects.git import GitDir, GitFailed
+from headwater.effects.merging import read_file
 from headwater.effects.mirror import Mirror
-from headwater.effects.patching import apply_series, read_file
-from headwater.effects.workspace import Cache, Series
+from headwater.effects.series_folder import Series
+from headwater.effects.workspace import Cache
 
 Files = Mapping[str, bytes]
 Git = Callable[..., str]
@@ -206,7 +209,7 @@ def test_another_base_than_the_series_says(cache: Cache, mirror_of: MirrorOf, se
 @pytest.mark.parametrize(
     ("old", "new", "reason"),
     [
-        (b"-line_30\n", b"-line_thirty\n", r"patch failed: src/transformers/a\.py:27"),
+        (b"-line_30\n", b"-line_thirty\n", r"hunk 1 of src/transformers/a\.py \(@@ -27,7 \+27,7 @@\) does not fit"),
         (b"@@ -27,7 +27,7 @@", b"@@ -27,9 +27,9 @@", "corrupt patch"),
         (b"a/src/transformers/a.py", b"a/src/transformers/zzz.py", r"zzz\.py"),
         (b"b/src/transformers/a.py", b"b/../outside.py", r"outside\.py|invalid|inconsistent"),

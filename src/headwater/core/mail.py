@@ -1,0 +1,102 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Patches as git writes them for mail: headers, message, and a diff."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from email.errors import HeaderParseError
+from email.header import decode_header, make_header
+from email.message import Message
+from email.parser import HeaderParser
+
+from headwater.core.diffs import FileChange, read_diff
+from headwater.core.errors import BadInput
+
+# The message ends at `---`, which `--no-stat` leaves out, or at the diff itself.
+_MESSAGE_END = re.compile(rb"(?m)^(?:---\r?$|(?=diff --git ))")
+
+
+@dataclass(frozen=True)
+class Patch:
+    """One patch in git's mail format. `content` is the file as it is, `changes` what its diff does."""
+
+    file: str
+    content: bytes
+    subject: str
+    body: str
+    author: str
+    date: str
+    changes: tuple[FileChange, ...]
+
+    @property
+    def cases(self) -> tuple[str, ...]:
+        """The ids of its `Headwater-Case` trailers."""
+        return tuple(re.findall(r"(?m)^Headwater-Case:\s*(\S+)\s*$", self.body))
+
+    @property
+    def tests(self) -> tuple[str, ...]:
+        """The test files that it adds or changes."""
+        return tuple(change.new for change in self.changes if change.new and change.new.startswith("tests/"))
+
+    @property
+    def paths(self) -> tuple[str, ...]:
+        """Every path that it names, before and after."""
+        return tuple(dict.fromkeys(path for change in self.changes for path in change.paths))
+
+    @property
+    def message(self) -> str:
+        """The commit message: subject, blank line, body."""
+        return f"{self.subject}\n\n{self.body}\n" if self.body else f"{self.subject}\n"
+
+
+def read_patch(file: str, content: bytes) -> Patch:
+    """Read one patch.
+
+    Raises:
+        BadInput: it has no mail headers, no diff, headers or message that are no UTF-8, lines that a mail program has
+            changed, or a diff that `read_diff` refuses.
+    """
+    end = _MESSAGE_END.search(content)
+    diff = content[end.end() :] if end else b""
+    start = re.search(rb"(?m)^diff --git ", diff)
+    if end is None or start is None:
+        raise BadInput(f"{file}: not a patch as `git format-patch` writes it (a mail with a diff)")
+    mail = _read_head(file, content[: end.start()])
+    headers = {key: _header(file, mail, key) for key in ("Subject", "From", "Date")}
+    return Patch(
+        file=file,
+        content=content,
+        subject=re.sub(r"^\[PATCH[^\]]*\]\s*", "", " ".join(headers["Subject"].split())),
+        body=str(mail.get_payload()).strip(),
+        author=headers["From"],
+        date=headers["Date"],
+        changes=read_diff(diff[start.start() :], file),
+    )
+
+
+def _read_head(file: str, head: bytes) -> Message:
+    try:
+        text = head.decode("utf-8")
+    except UnicodeDecodeError as error:
+        line = head[: error.start].rpartition(b"\n")[2] + head[error.start :].partition(b"\n")[0]
+        raise BadInput(
+            f"{file}: the mail's headers or message are not UTF-8 at byte {error.start}, in the line "
+            f"{line.decode('latin-1')!r}; `headwater patch import` takes other encodings"
+        ) from error
+    if "\r\n" in text:
+        raise BadInput(f"{file}: its headers end in CR LF; a mail program changed it. Save it with plain line feeds")
+    mail = HeaderParser().parsestr(text.partition("\n")[2] if text.startswith("From ") else text)
+    encoding = str(mail.get("Content-Transfer-Encoding", "8bit")).lower()
+    if encoding not in ("7bit", "8bit", "binary"):
+        raise BadInput(f"{file}: its text is encoded as {encoding}; `headwater patch import` takes it")
+    return mail
+
+
+def _header(file: str, mail: Message, key: str) -> str:
+    if not mail[key]:
+        raise BadInput(f"{file}: the mail has no {key} header")
+    try:
+        return str(make_header(decode_header(mail[key])))
+    except (LookupError, ValueError, HeaderParseError) as error:
+        raise BadInput(f"{file}: the {key} header cannot be decoded: {error}") from error

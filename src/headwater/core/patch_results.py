@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the commands of `headwater patch` hand to the report layer."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from headwater.core.states import PatchState
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One patch on one release; `reason` is empty where the state says all."""
+
+    patch: str
+    state: PatchState
+    reason: str
+
+
+@dataclass(frozen=True)
+class ReleaseStatus:
+    """A series on one release; `variant` is the folder that serves it, None for the default."""
+
+    release: str
+    variant: str | None
+    cells: tuple[Cell, ...]
+
+    @property
+    def in_order(self) -> bool:
+        """Whether every patch applies, is applied already, or is not needed."""
+        return not any(cell.state.refused for cell in self.cells)
+
+    @property
+    def droppable(self) -> bool:
+        """Whether upstream has its own fix for every patch, so that the series can be left out here."""
+        states = {cell.state for cell in self.cells}
+        return states <= {PatchState.FIXED_UPSTREAM, PatchState.ABSENT} and PatchState.FIXED_UPSTREAM in states
+
+
+@dataclass(frozen=True)
+class SeriesStatus:
+    """A series over releases, in their order."""
+
+    name: str
+    base: str
+    patches: tuple[str, ...]
+    releases: tuple[ReleaseStatus, ...]
+
+    @property
+    def droppable(self) -> tuple[str, ...]:
+        """The releases for which the series is proposed for dropping. Nothing is ever deleted."""
+        return tuple(status.release for status in self.releases if status.droppable)
+
+
+def status_exit(statuses: Sequence[SeriesStatus]) -> int:
+    """0 where all patches apply, are applied already, are fixed upstream, or the feature is absent; else 1."""
+    return 0 if all(one.in_order for status in statuses for one in status.releases) else 1
+
+
+@dataclass(frozen=True)
+class Explained:
+    """Which file serves one patch on a release, and why: `base` is the release it is written against, `sha256` its
+    content's, `state` what becomes of it there."""
+
+    patch: str
+    file: str
+    base: str
+    sha256: str
+    why: str
+    state: PatchState
+    reason: str
+
+
+def release_runs(statuses: Sequence[ReleaseStatus]) -> list[tuple[ReleaseStatus, ReleaseStatus, int]]:
+    """Neighbouring releases with equal cells and variant as one row: its first, its last, and how many they are."""
+    runs: list[tuple[ReleaseStatus, ReleaseStatus, int]] = []
+    for status in statuses:
+        states = [cell.state for cell in status.cells]
+        if runs and runs[-1][0].variant == status.variant and [c.state for c in runs[-1][0].cells] == states:
+            runs[-1] = (runs[-1][0], status, runs[-1][2] + 1)
+        else:
+            runs.append((status, status, 1))
+    return runs

@@ -1,0 +1,170 @@
+# SPDX-License-Identifier: Apache-2.0
+"""One patch on one tree, inside a repository, without checking anything out: strictly, by git's search for context,
+and by the three-way merge that is the referee."""
+
+from __future__ import annotations
+
+import re
+import tempfile
+from dataclasses import dataclass
+from email.utils import parseaddr
+from pathlib import Path
+
+from headwater.core.definitions import touched_definitions
+from headwater.core.diffs import hunk_at
+from headwater.core.errors import PatchFailed
+from headwater.core.mail import Patch
+from headwater.core.states import Attempt, Merged
+from headwater.effects.git import GitDir, GitFailed
+
+# Renamed folders draw new files after them only by a guess about the author's wish.
+_MERGE = ("-c", "merge.directoryRenames=false", "merge-tree", "--write-tree")
+
+
+@dataclass(frozen=True)
+class Step:
+    """A patch as the step between two commits: `before`, and `after` with the patch on top."""
+
+    patch: Patch
+    before: str
+    after: str
+
+
+@dataclass(frozen=True)
+class Bench:
+    """A repository, and a folder that goes away, with an index to work in."""
+
+    git: GitDir
+    folder: Path
+
+    def tree_of(self, commit: str) -> str:
+        """The id of a commit's root tree."""
+        return self.git("rev-parse", "--verify", f"{commit}^{{tree}}")
+
+    def ids(self, names: list[str]) -> list[str | None]:
+        """The object ids that names such as COMMIT:PATH stand for; None where there is none."""
+        with tempfile.TemporaryFile() as asked:
+            asked.write("".join(f"{name}\n" for name in names).encode("utf-8", "surrogateescape"))
+            asked.seek(0)
+            answers = self.git("cat-file", "--batch-check=%(objectname)", stdin=asked).splitlines()
+        return [None if answer.endswith(" missing") else answer for answer in answers]
+
+    def commit(self, patch: Patch, tree: str, parent: str) -> str:
+        """A commit of `tree` with a patch's author, date and message. The same input gives the same id."""
+        message = self.folder / "message"
+        message.write_text(patch.message, encoding="utf-8")
+        name, address = parseaddr(patch.author)
+        who = {"GIT_AUTHOR_NAME": name or address, "GIT_AUTHOR_EMAIL": address, "GIT_AUTHOR_DATE": patch.date}
+        return self.git("commit-tree", "-p", parent, "-F", message, tree, environ=who)
+
+    def apply_strictly(self, patch: Patch, onto: str, series: str, base: str) -> str:
+        """The tree that a patch makes of `onto`, every hunk at its very line; `series` and `base` are for errors.
+
+        Raises:
+            PatchFailed: naming file and hunk.
+        """
+        try:
+            said = self._apply(patch, onto)
+        except GitFailed as error:
+            words = "; ".join(_reasons(patch, error.stderr)).replace(str(self.folder / "patch"), patch.file)
+            raise PatchFailed(
+                f"patch {patch.file} of series {series} does not apply to its base {base}: {words}"
+            ) from error
+        # git apply looks for another place where a hunk fits, and in a file of look-alikes it finds one.
+        if moved := re.search(r"Hunk #(\d+) succeeded at .*offset.*", said):
+            raise PatchFailed(
+                f"patch {patch.file} of series {series} does not apply to its base {base} as it stands: {moved[0]}; "
+                f"correct the line numbers of its hunk {moved[1]}"
+            )
+        return self.git("write-tree", index=self._index)
+
+    def attempt(self, patch: Patch, onto: str) -> Attempt:
+        """What `git apply` makes of a patch on `onto`; with less context where it refuses the patch as it stands."""
+        for reduced in (False, True):
+            try:
+                said = self._apply(patch, onto, *(["-C1"] if reduced else []))
+            except GitFailed:
+                continue
+            moved = re.search(r"Hunk #\d+ succeeded at ", said) is not None
+            return Attempt(self.git("write-tree", index=self._index), moved, reduced)
+        return Attempt(None)
+
+    def merge(self, step: Step, onto: str) -> Merged:
+        """The referee: the three-way merge, and a look at the definitions that it touches."""
+        tree, conflicts = self.merged_tree(step, onto)
+        return Merged(None, f"conflicts in {conflicts}") if conflicts else self._placed(step, onto, tree)
+
+    def merged_tree(self, step: Step, onto: str) -> tuple[str, str]:
+        """git cherry-pick's merge of a step onto `onto`, on synthetic commits, since git 2.39's merge-tree takes no
+        merge base: the tree, with conflict markers where the sides disagree, and the files in conflict ("" if none)."""
+        base = self.git("commit-tree", "-m", "base", f"{step.before}^{{tree}}")
+        ours = self.git("commit-tree", "-m", "ours", "-p", base, f"{onto}^{{tree}}")
+        theirs = self.git("commit-tree", "-m", "theirs", "-p", base, f"{step.after}^{{tree}}")
+        try:
+            return self.git(*_MERGE, ours, theirs).splitlines()[0], ""
+        except GitFailed as error:
+            if error.status != 1:
+                raise
+            return error.output.splitlines()[0], _conflicting_files(error.output)
+
+    @property
+    def _index(self) -> Path:
+        return self.folder / "index"
+
+    def _apply(self, patch: Patch, onto: str, *options: str) -> str:
+        path, work = self.folder / "patch", self.folder / "work"
+        work.mkdir(exist_ok=True)
+        path.write_bytes(patch.content)
+        self.git("read-tree", onto, index=self._index)
+        return self.git.words(
+            "apply", "--cached", "--verbose", "--whitespace=nowarn", *options, path, index=self._index, work_tree=work
+        )
+
+    def _placed(self, step: Step, onto: str, tree: str) -> Merged:
+        """Where a release has put look-alike classes in another order, a merge by lines may take one for the other:
+        what is touched must have the same name as on the base."""
+        for path in filter(None, self.git("diff", "--name-only", "-z", onto, tree).split("\0")):
+            if not path.endswith(".py"):
+                continue
+            try:
+                wanted = touched_definitions(self._text(step.before, path), self._text(step.after, path))
+                seen = touched_definitions(self._text(onto, path), self._text(tree, path))
+            except SyntaxError as error:
+                return Merged(None, f"leaves {path} broken: {error}")
+            if elsewhere := sorted(seen - wanted):
+                return Merged(None, f"would change {_names(elsewhere)} in {path}, and on its base it changes "
+                              f"{_names(sorted(wanted)) or 'nothing'}", misplaced=True)  # fmt: skip
+        return Merged(tree)
+
+    def _text(self, tree: str, path: str) -> str:
+        try:
+            return read_file(self.git, tree, path).decode("utf-8", "replace")
+        except GitFailed:
+            return ""
+
+
+def _names(definitions: list[str]) -> str:
+    return ", ".join(name or "the module" for name in definitions)
+
+
+def _reasons(patch: Patch, stderr: str) -> list[str]:
+    """git's words for why a patch fails, each with its hunk named."""
+    words = []
+    for line in stderr.splitlines():
+        text = line.removeprefix("error: ").strip()
+        if failed := re.fullmatch(r"patch failed: (.+):(\d+)", text):
+            words.append(f"{hunk_at(patch.changes, failed[1], int(failed[2]))} does not fit")
+        elif line.startswith(("error: ", "fatal: ")) and text != "while searching for:":
+            words.append(text)
+    return words
+
+
+def _conflicting_files(output: str) -> str:
+    """The files that `git merge-tree` names as in conflict."""
+    files = re.findall(r"(?m)^[0-7]{6} [0-9a-f]{40,64} [123]\t(.+)$", output)
+    return ", ".join(dict.fromkeys(files)) or output.strip()
+
+
+def read_file(git: GitDir, commit: str, path: str) -> bytes:
+    """The content of a file of a commit or tree."""
+    return git.raw("cat-file", "blob", f"{commit}:{path}")

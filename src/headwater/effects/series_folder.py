@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Series as they lie in `patches/`: a folder with a `series` file, patches, and a folder a variant."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from packaging.version import Version
+
+from headwater.core.errors import BadInput
+from headwater.core.mail import Patch, read_patch
+from headwater.core.series import Range, SeriesFile, check_variants, read_series
+
+SERIES = "series"
+PATCH = ".patch"
+
+
+@dataclass(frozen=True)
+class Variant:
+    """The patches that read otherwise on some releases; the others are those of the series."""
+
+    name: str
+    file: SeriesFile
+    patches: tuple[Patch, ...]
+
+
+@dataclass(frozen=True)
+class Series:
+    """A series: its own patches in order, and its variants by folder."""
+
+    name: str
+    folder: Path
+    file: SeriesFile
+    patches: tuple[Patch, ...]
+    variants: dict[str, Variant] = field(default_factory=dict)
+
+    def variant_for(self, release: Version | None) -> Variant | None:
+        """The variant that serves a release; None where the default does, or where it is none of the index."""
+        entry = self.range_for(release)
+        return self.variants[entry.folder] if entry else None
+
+    def range_for(self, release: Version | None) -> Range | None:
+        """The range that names a release."""
+        return self.file.serving(release) if release is not None else None
+
+    def file_of(self, patch: str, variant: Variant | None) -> Path:
+        """The file that a patch is read from."""
+        inside = variant is not None and patch in variant.file.patches
+        return self.folder / variant.name / patch if variant and inside else self.folder / patch
+
+
+def series_names(patches: Path) -> list[str]:
+    """The series that there are, by name."""
+    return sorted(path.parent.name for path in patches.glob(f"*/{SERIES}"))
+
+
+def read_series_folder(folder: Path, releases: Sequence[Version]) -> Series:
+    """Read a series with its variants, and check it as a whole.
+
+    Raises:
+        BadInput: a file is missing, cannot be read, or is named by no `series` file; or as `check_variants`.
+    """
+    if not (folder / SERIES).is_file():
+        names = series_names(folder.parent)
+        raise BadInput(f"there is no series {folder.name!r} in patches/; there are: {', '.join(names) or 'none'}")
+    file, patches = _read_one(folder, f"patches/{folder.name}", variant=False)
+    folders = {entry.folder for entry in file.ranges}
+    folders |= {path.name for path in folder.iterdir() if path.is_dir() and not path.name.startswith((".", "__"))}
+    variants = {}
+    for name in sorted(folders):
+        if not (folder / name / SERIES).is_file():
+            raise BadInput(f"patches/{folder.name}/{name}/series is missing: a variant names its base and its patches")
+        variants[name] = Variant(name, *_read_one(folder / name, f"patches/{folder.name}/{name}", variant=True))
+    origin = f"patches/{folder.name}/series"
+    check_variants(file, {name: variant.file for name, variant in variants.items()}, releases, origin)
+    return Series(folder.name, folder, file, patches, variants)
+
+
+def _read_one(folder: Path, label: str, variant: bool) -> tuple[SeriesFile, tuple[Patch, ...]]:
+    content = (folder / SERIES).read_bytes()
+    try:
+        file = read_series(content.decode("utf-8"), f"{label}/series", variant)
+    except UnicodeDecodeError as error:
+        raise BadInput(f"{label}/series: not UTF-8 at byte {error.start}") from error
+    for name in file.patches:
+        if not (folder / name).is_file():
+            raise BadInput(f"{label}/series lists {name}, and there is no such file beside it")
+    for path in sorted(folder.glob(f"*{PATCH}")):
+        if path.name not in file.patches:
+            raise BadInput(f"{label}/{path.name} is listed in no `series` file; add it to {label}/series, or remove it")
+    return file, tuple(read_patch(name, (folder / name).read_bytes()) for name in file.patches)
