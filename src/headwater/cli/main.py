@@ -10,6 +10,7 @@ from types import FrameType
 import click
 
 from headwater import __version__
+from headwater.cli.patch import patch_group
 from headwater.cli.probing import bisect_command, repro_command, test_patched_command
 from headwater.cli.upkeep import cache_group, checkout_command, pins_group
 from headwater.effects.git import shed_git_variables
@@ -47,6 +48,7 @@ for command in (
     repro_command,
     test_patched_command,
     bisect_command,
+    patch_group,
     checkout_command,
     pins_group,
     cache_group,

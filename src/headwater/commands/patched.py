@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -18,6 +18,7 @@ from headwater.core.mail import Patch
 from headwater.core.releases import select
 from headwater.core.results import Comparison, PatchedReport, PatchedRun, ProbeResult, has_accelerator, parse_devices
 from headwater.core.series import resolve_patch
+from headwater.core.states import PatchState, needless
 from headwater.core.verdicts import Verdict
 from headwater.effects.merging import read_file
 from headwater.effects.probe import ProbeOptions, Prober, Subject
@@ -109,28 +110,58 @@ def _run(
     context: Context, prober: Prober, series: Series, before: Subject, version: Version | None,
     drop: tuple[str, ...], cases: list[Case], devices: Sequence[str],
 ) -> PatchedRun:  # fmt: skip
+    skipped = _needless(context, prober, series, before, devices[0])
+    if len(skipped) == len(series.patches):
+        return _untouched_run(context, prober, before, version, drop, cases, devices, skipped)
     try:
-        patched = context.subjects.patched(before, series, drop)
+        patched = context.subjects.patched(before, series, {*drop, *skipped})
     except PatchFailed as error:
         return PatchedRun(before.revision, drop, (), [], None, f"on {before.revision}: {error}")
     lines = []
     for device in devices:
         for case in cases:
             first, second = prober.probe(before, case, device), prober.probe(patched.subject, case, device)
-            expected = _expectations(context.workspace.atlas.expected(case.id, version), case, series, patched)
-            lines.append(_comparison(case.id, first, second, expected))
+            atlas = context.workspace.atlas.expected(case.id, version)
+            lines.append(_comparison(case.id, first, second, _expectations(atlas, case, series, patched, skipped)))
         if device == "cpu" or has_accelerator(device):
             lines += _test_lines(context, prober, patched, before, device)
     surroundings = context.surroundings(patched.subject, [line.after for line in lines])
     applied = tuple(patch.file for patch in patched.patches)
-    return PatchedRun(before.revision, drop, applied, lines, surroundings)
+    return PatchedRun(before.revision, drop, applied, lines, surroundings, skipped=skipped)
+
+
+def _needless(context: Context, prober: Prober, series: Series, before: Subject, device: str) -> dict[str, PatchState]:
+    """The patches whose cases are good, or absent, without them: seen by probes, not taken from the atlas."""
+    cases = context.workspace.cases()
+    found = {}
+    for patch in series.patches:
+        state = needless([prober.probe(before, cases[case], device).verdict for case in patch.cases])
+        if state is not None:
+            found[patch.file] = state
+    return found
+
+
+def _untouched_run(
+    context: Context, prober: Prober, before: Subject, version: Version | None, drop: tuple[str, ...],
+    cases: list[Case], devices: Sequence[str], skipped: dict[str, PatchState],
+) -> PatchedRun:  # fmt: skip
+    """A release that needs no patch: what its cases say without one is all there is to see."""
+    lines = []
+    for device in devices:
+        for case in cases:
+            row = prober.probe(before, case, device)
+            expected = context.workspace.atlas.expected(case.id, version)
+            lines.append(_comparison(case.id, row, row, (expected, expected)))
+    surroundings = context.surroundings(before, [line.before for line in lines])
+    return PatchedRun(before.revision, drop, (), lines, surroundings, skipped=skipped)
 
 
 def _expectations(
-    atlas: Verdict | None, case: Case, series: Series, patched: PatchedSubject
+    atlas: Verdict | None, case: Case, series: Series, patched: PatchedSubject, skipped: Collection[str]
 ) -> tuple[Verdict | None, Verdict | None]:
     """The verdicts expected before and after. A patch shows its worth only where its case is bad without it."""
-    before = Verdict.BAD if any(case.id in patch.cases for patch in series.patches) else atlas
+    needed = [patch for patch in series.patches if patch.file not in skipped]
+    before = Verdict.BAD if any(case.id in patch.cases for patch in needed) else atlas
     mended = any(case.id in patch.cases for patch in patched.patches)
     return before, Verdict.GOOD if mended else before
 

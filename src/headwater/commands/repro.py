@@ -10,6 +10,7 @@ from pathlib import Path
 from packaging.version import Version
 
 from headwater.commands.context import Context
+from headwater.commands.patch.choosing import needless_patches, require_some
 from headwater.core.cases import Case
 from headwater.core.errors import BadInput
 from headwater.core.results import ProbeResult, ReproReport, parse_devices
@@ -59,7 +60,9 @@ def repro(context: Context, request: ReproRequest) -> ReproReport:
     subject = find_subject(context, request.revision, request.tree)
     version = release_of(context, subject, request.tree)
     if series is not None:
-        subject = context.subjects.patched(subject, series).subject
+        skipped = needless_patches(context, series, version)
+        require_some(series, skipped, subject.revision)
+        subject = context.subjects.patched(subject, series, skipped).subject
     prober = context.prober(request.options)
     rows: list[ProbeResult] = []
     interrupted = False

@@ -5,10 +5,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
 from headwater.core.errors import BadInput
+from headwater.core.states import PatchState
 from headwater.core.verdicts import Evidence, Verdict
 
 INTERRUPTED = 130
@@ -112,7 +113,8 @@ class Comparison:
 
 @dataclass(frozen=True)
 class PatchedRun:
-    """All comparisons on one release with one set of patches; `failure` says why the patches do not apply there."""
+    """All comparisons on one release with one set of patches; `failure` says why the patches do not apply there, and
+    `skipped` which of them nothing there needs: fixed upstream, or the feature is absent."""
 
     release: str
     dropped: tuple[str, ...]
@@ -120,6 +122,7 @@ class PatchedRun:
     lines: list[Comparison]
     surroundings: Surroundings | None
     failure: str | None = None
+    skipped: dict[str, PatchState] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

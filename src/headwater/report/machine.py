@@ -55,6 +55,7 @@ def patched_objects(report: PatchedReport) -> list[dict[str, Any]]:
             "release": run.release,
             "dropped": list(run.dropped),
             "applied": list(run.applied),
+            "skipped": [{"patch": patch, "state": state.value} for patch, state in run.skipped.items()],
             "failure": run.failure,
             "surroundings": surroundings_object(run.surroundings) if run.surroundings else None,
             "lines": [

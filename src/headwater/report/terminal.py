@@ -125,7 +125,9 @@ def print_patched(console: Console, report: PatchedReport) -> None:
         console.print(f"{report.series} on {run.release}{without}", style="bold", markup=False)
         if run.failure is not None:
             console.print(f"not applied {run.failure}", style="red", markup=False, highlight=False, soft_wrap=True)
-        elif run.surroundings is not None:
+        for patch, state in run.skipped.items():
+            console.print(f"{state.words}: {patch}", style="cyan", markup=False, highlight=False, soft_wrap=True)
+        if run.surroundings is not None:
             _print_comparisons(console, run.lines, run.surroundings)
         console.print()
     failed = sum(run.failure is not None for run in report.runs)

@@ -6,19 +6,19 @@ from __future__ import annotations
 import hashlib
 
 from headwater.commands.context import Context
-from headwater.commands.patch.needed import needless_patches
+from headwater.commands.patch.choosing import named_series, needless_patches
 from headwater.core.patch_results import Explained
 from headwater.core.pins import Pin
 from headwater.effects.series_folder import Series
 
 
-def explain(context: Context, name: str, release: str) -> list[Explained]:
+def explain(context: Context, name: str | None, release: str) -> list[Explained]:
     """For each patch of a series the file that serves a release, its base and hash, the reason, and its state there.
 
     Raises:
         BadInput: no such series or release.
     """
-    series = context.workspace.series(name)
+    series = named_series(context, name)
     pin = context.workspace.pins.find(release)
     return context.mirror.mending(_explain, context, series, pin)
 

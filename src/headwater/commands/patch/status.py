@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from itertools import groupby
 
 from headwater.commands.context import Context
-from headwater.commands.patch.needed import needless_patches
+from headwater.commands.patch.choosing import needless_patches
 from headwater.core.errors import BadInput
 from headwater.core.events import Advanced, Finished, Started
 from headwater.core.patch_results import Cell, ReleaseStatus, SeriesStatus

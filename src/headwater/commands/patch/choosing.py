@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Whether a release needs a patch at all, by what the atlas says of the patch's cases there."""
+"""Which series is meant, and whether a release needs its patches at all, by what the atlas says of their cases."""
 
 from __future__ import annotations
 
 from packaging.version import Version
 
 from headwater.commands.context import Context
-from headwater.core.errors import PatchFailed
+from headwater.core.errors import BadInput, PatchFailed
 from headwater.core.states import PatchState, needless
-from headwater.effects.series_folder import Series
+from headwater.effects.series_folder import Series, series_names
 
 
 def needless_patches(context: Context, series: Series, release: Version | None) -> dict[str, PatchState]:
@@ -19,6 +19,18 @@ def needless_patches(context: Context, series: Series, release: Version | None) 
         if state is not None:
             found[patch.file] = state
     return found
+
+
+def named_series(context: Context, name: str | None) -> Series:
+    """The series that was named; without a name the only one there is.
+
+    Raises:
+        BadInput: there is none of that name, or no name and several series.
+    """
+    names = series_names(context.workspace.patches)
+    if name is None and len(names) != 1:
+        raise BadInput(f"name a series; there are: {', '.join(names) or 'none'}")
+    return context.workspace.series(name if name is not None else names[0])
 
 
 def require_some(series: Series, skipped: dict[str, PatchState], revision: str) -> None:

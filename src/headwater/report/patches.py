@@ -1,0 +1,132 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What `headwater patch` shows: grids of states, and which file serves what."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from headwater.core.patch_results import Explained, ReleaseStatus, SeriesStatus, release_runs
+from headwater.core.states import PatchState
+
+STYLES = {
+    PatchState.CLEAN: "green",
+    PatchState.OFFSET: "green",
+    PatchState.REDUCED_CONTEXT: "green",
+    PatchState.THREE_WAY: "green",
+    PatchState.CONFLICT: "bold red",
+    PatchState.MISPLACED: "bold magenta",
+    PatchState.ALREADY_APPLIED: "cyan",
+    PatchState.FIXED_UPSTREAM: "cyan",
+    PatchState.ABSENT: "dim",
+}
+
+
+def state_text(state: PatchState) -> Text:
+    """A state in its colour; the word alone tells it too."""
+    return Text(state.words, STYLES[state])
+
+
+def print_status(console: Console, statuses: Sequence[SeriesStatus]) -> None:
+    """A grid a series, releases with equal states in one row, and what is to be done."""
+    for status in statuses:
+        console.print(f"{status.name}, written against {status.base}", style="bold", highlight=False)
+        table = _table("releases", *(["variant"] if any(one.variant for one in status.releases) else []))
+        for patch in status.patches:
+            table.add_column(patch.partition("-")[0])
+        for first, last, count in release_runs(status.releases):
+            cells = [state_text(cell.state) for cell in first.cells]
+            variant = [first.variant or ""] if any(one.variant for one in status.releases) else []
+            table.add_row(_run_words(first, last, count), *variant, *cells)
+        console.print(table)
+        console.print()
+        for patch in status.patches:
+            console.print(f"  {patch}", style="dim", highlight=False, soft_wrap=True)
+        console.print()
+        for line in status_sentences(status):
+            console.print(line, highlight=False, soft_wrap=True)
+
+
+def _table(*columns: str) -> Table:
+    table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
+    for name in columns:
+        table.add_column(name, no_wrap=True)
+    return table
+
+
+def _run_words(first: ReleaseStatus, last: ReleaseStatus, count: int) -> str:
+    return first.release if count == 1 else f"{first.release}..{last.release} ({count})"
+
+
+def status_sentences(status: SeriesStatus) -> list[str]:
+    """What a person has to look at, and what can be left out."""
+    lines = []
+    refused = [one for one in status.releases if not one.in_order]
+    for first, last, count in release_runs(refused):
+        lines += [
+            f"{cell.patch} on {_run_words(first, last, count)}: {cell.state.words}, {cell.reason}."
+            for cell in first.cells
+            if cell.state.refused
+        ]
+    if refused:
+        lines.append(f"`headwater patch carry {status.name} --to {refused[-1].release}` makes a variant for it.")
+    for first, last, count in release_runs([one for one in status.releases if one.droppable]):
+        lines.append(
+            f"On {_run_words(first, last, count)} upstream has its own fix for every patch: the series can be left out "
+            "there. Nothing is deleted."
+        )
+    if not refused:
+        lines.append(f"In order on {_count(len(status.releases), 'release')}.")
+    else:
+        lines.append(f"Not in order on {len(refused)} of {_count(len(status.releases), 'release')}.")
+    return lines
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+
+
+def print_explained(console: Console, release: str, rows: Sequence[Explained]) -> None:
+    """Which file serves a release, a paragraph a patch."""
+    for row in rows:
+        title = Text(f"{row.patch} on {release}: ", "bold")
+        console.print(title.append_text(state_text(row.state)).append(f" ({row.reason})" if row.reason else ""))
+        console.print(f"  file    {row.file}", highlight=False, soft_wrap=True)
+        console.print(f"  base    {row.base}", highlight=False)
+        console.print(f"  sha256  {row.sha256}", highlight=False, soft_wrap=True)
+        console.print(f"  why     {row.why}", highlight=False, soft_wrap=True)
+
+
+def status_object(status: SeriesStatus) -> dict[str, Any]:
+    """A series' states for machines."""
+    return {
+        "name": status.name,
+        "base": status.base,
+        "patches": list(status.patches),
+        "droppable": list(status.droppable),
+        "releases": [
+            {
+                "release": one.release,
+                "variant": one.variant,
+                "states": [{"patch": c.patch, "state": c.state.value, "reason": c.reason} for c in one.cells],
+            }
+            for one in status.releases
+        ],
+    }
+
+
+def explained_object(row: Explained) -> dict[str, Any]:
+    """Which file serves, for machines."""
+    return {
+        "patch": row.patch,
+        "file": row.file,
+        "base": row.base,
+        "sha256": row.sha256,
+        "why": row.why,
+        "state": row.state.value,
+        "reason": row.reason,
+    }
