@@ -3,15 +3,20 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import click
 
 from headwater.cli.run import common_options, running
+from headwater.commands.patch.carry import abort, carry, resume
+from headwater.commands.patch.drop import drop
 from headwater.commands.patch.explain import explain
+from headwater.commands.patch.export import export
+from headwater.commands.patch.importing import import_patches
 from headwater.commands.patch.status import status
 from headwater.core.patch_results import status_exit
-from headwater.report import patches
+from headwater.report import patches, terminal
 
 
 @click.group("patch")
@@ -73,4 +78,112 @@ def patch_explain(words: tuple[str, ...], **common: Any) -> None:
             lambda console: patches.print_explained(console, words[-1], rows),
             release=words[-1],
             patches=[patches.explained_object(row) for row in rows],
+        )
+
+
+@patch_group.command("carry")
+@click.argument("series")
+@click.option("--to", "release", required=True, metavar="RELEASE", help="The release to make a variant for.")
+@click.option("--as", "folder", metavar="NAME", help="The variant's folder; default: rebase-5-5-0 for 5.5.0.")
+@click.option("--continue", "go_on", is_flag=True, help="Go on once the conflict is resolved in the tree.")
+@click.option("--abort", "give_up", is_flag=True, help="Give up a carry that has stopped; its tree is removed.")
+@common_options
+def patch_carry(series: str, release: str, folder: str | None, go_on: bool, give_up: bool, **common: Any) -> None:
+    """Make a variant of a series for a release where its patches do not fit as they are.
+
+    Patches are carried by three-way merge. At a conflict it stops with a work tree to edit.
+
+    \b
+    Examples:
+      headwater patch carry hybrid-static-cache --to 5.5.0 --as plain-integers
+      headwater patch carry hybrid-static-cache --to 5.5.0 --continue
+
+    Status 1: it stopped and waits for you.
+    """
+    if go_on and give_up:
+        raise click.UsageError("--continue and --abort exclude one another")
+    if folder and (go_on or give_up):
+        raise click.UsageError("--as belongs to the beginning of a carry")
+    with running("patch carry", **common) as (context, output):
+        if give_up:
+            path = abort(context, series, release)
+            output.give(
+                lambda console: terminal.print_lines(console, [f"removed {path}"]), series=series, removed=str(path)
+            )
+            return
+        report = resume(context, series, release) if go_on else carry(context, series, release, folder)
+        output.give(lambda console: patches.print_carried(console, report), **patches.carried_object(report))
+        raise click.exceptions.Exit(1 if report.stopped else 0)
+
+
+@patch_group.command("export")
+@click.argument("series", required=False)
+@click.option(
+    "--to", "folder", required=True, type=click.Path(path_type=Path, file_okay=False), help="Where to write them."
+)
+@click.option("--release", metavar="RELEASE", help="As they apply to this release; default: the series' base.")
+@common_options
+def patch_export(series: str | None, folder: Path, release: str | None, **common: Any) -> None:
+    """Write a series as files that `git am` takes, the same bytes every time.
+
+    \b
+    Example:
+      headwater patch export hybrid-static-cache --to outgoing --release 5.11.0
+    """
+    with running("patch export", **common) as (context, output):
+        report = export(context, series, folder, release)
+        output.give(
+            lambda console: patches.print_exported(console, report),
+            folder=str(report.folder),
+            release=report.release,
+            files=list(report.files),
+            skipped=[{"patch": patch, "state": state.value} for patch, state in report.skipped.items()],
+        )
+
+
+@patch_group.command("import")
+@click.argument("series")
+@click.argument("sources", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="FILE...")
+@click.option("--base", metavar="RELEASE", help="Begin a new series against this release.")
+@common_options
+def patch_import(series: str, sources: tuple[Path, ...], base: str | None, **common: Any) -> None:
+    """Append patches that `git format-patch` or a mail program wrote: files, mailboxes, folders of *.patch.
+
+    \b
+    Examples:
+      git format-patch -o outgoing v5.10.1..; headwater patch import my-fix outgoing --base 5.10.1
+      headwater patch import hybrid-static-cache mail.mbox
+    """
+    with running("patch import", **common) as (context, output):
+        report = import_patches(context, series, sources, base)
+        begun = "began" if report.new else "extended"
+        lines = [f"{begun} series {report.series}", *(f"  {name}" for name in report.files)]
+        output.give(
+            lambda console: terminal.print_lines(console, lines),
+            series=report.series,
+            new=report.new,
+            files=list(report.files),
+        )
+
+
+@patch_group.command("drop")
+@click.argument("series")
+@click.argument("patch")
+@common_options
+def patch_drop(series: str, patch: str, **common: Any) -> None:
+    """Take a patch (file, number or part of its name) out of a series; those above it are carried over the gap.
+
+    \b
+    Example:
+      headwater patch drop hybrid-static-cache 0003
+    """
+    with running("patch drop", **common) as (context, output):
+        report = drop(context, series, patch)
+        lines = [f"dropped {report.patch}; kept as {', '.join(report.kept)}"]
+        lines += [f"rewritten: {name}" for name in report.rewritten]
+        output.give(
+            lambda console: terminal.print_lines(console, lines),
+            patch=report.patch,
+            kept=list(report.kept),
+            rewritten=list(report.rewritten),
         )

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from headwater.core.states import PatchState
 
@@ -70,6 +71,49 @@ class Explained:
     why: str
     state: PatchState
     reason: str
+
+
+@dataclass(frozen=True)
+class CarryReport:
+    """How far a carry came. `stopped` is the patch that needs a person, `tree` where; else `variant` is the folder that
+    was written for `serves`, None where every patch applies as it is."""
+
+    series: str
+    release: str
+    cells: tuple[Cell, ...]
+    stopped: str | None = None
+    tree: Path | None = None
+    variant: str | None = None
+    serves: str | None = None
+    files: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Exported:
+    """The files written into `folder`, and the patches that the release does not need."""
+
+    folder: Path
+    release: str
+    files: tuple[str, ...]
+    skipped: dict[str, PatchState]
+
+
+@dataclass(frozen=True)
+class Imported:
+    """The files that were written for a series, which may be `new`."""
+
+    series: str
+    new: bool
+    files: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Dropped:
+    """The patch that was dropped, where its text is kept, and the patches that had to be rewritten."""
+
+    patch: str
+    kept: tuple[str, ...]
+    rewritten: tuple[str, ...]
 
 
 def release_runs(statuses: Sequence[ReleaseStatus]) -> list[tuple[ReleaseStatus, ReleaseStatus, int]]:

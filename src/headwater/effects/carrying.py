@@ -16,7 +16,7 @@ from packaging.version import Version
 
 from headwater.core.errors import BadInput, PatchFailed
 from headwater.core.mail import Patch
-from headwater.core.states import PatchState, judge_state
+from headwater.core.states import Merged, PatchState, judge_state
 from headwater.effects.git import GitDir
 from headwater.effects.merging import Bench, Step
 from headwater.effects.series_folder import Series, Variant
@@ -113,15 +113,21 @@ class Carrier:
         return commit
 
     def _strict_step(self, series: Series, patch: Patch, onto: str, base: Version) -> Step:
-        tree = self._bench.apply_strictly(patch, onto, series.name, str(base))
-        return Step(patch, onto, self._bench.commit(patch, tree, onto))
+        return Step(patch, onto, self.add(patch, onto, series.name, str(base)))
+
+    def add(self, patch: Patch, onto: str, series: str, base: str) -> str:
+        """The commit of a patch on top of `onto`, where it must apply as it stands.
+
+        Raises:
+            PatchFailed: it does not; `series` and its `base` are named.
+        """
+        return self._bench.commit(patch, self._bench.apply_strictly(patch, onto, series, base), onto)
 
     def carry(self, step: Step, onto: str) -> Carried:
         """Carry one patch onto the commit `onto`."""
-        if onto == step.before:
-            return Carried(step, PatchState.CLEAN, step.after)
         tree = self._bench.tree_of(onto)
-        merged = self._bench.merge(step, onto)
+        here = onto == step.before
+        merged = Merged(self._bench.tree_of(step.after)) if here else self._bench.merge(step, onto)
         attempt = self._bench.attempt(step.patch, onto)
         state = judge_state(tree, merged, attempt)
         if state is PatchState.MISPLACED and not merged.misplaced:
@@ -130,7 +136,15 @@ class Carrier:
             return Carried(step, state, None, reason)
         if not state.applies or merged.tree is None:
             return Carried(step, state, None, merged.reason)
-        return Carried(step, state, self._bench.commit(step.patch, merged.tree, onto))
+        return Carried(step, state, step.after if here else self._bench.commit(step.patch, merged.tree, onto))
+
+    def commit(self, patch: Patch, tree: str, onto: str) -> str:
+        """A commit of `tree` with a patch's author, date and message."""
+        return self._bench.commit(patch, tree, onto)
+
+    def draft(self, step: Step, onto: str) -> str:
+        """The tree from which a person resolves a patch that is refused: the merge, with conflict markers."""
+        return self._bench.merged_tree(step, onto)[0]
 
     def walk(self, stack: Stack, target: str, skip: Collection[str] = ()) -> Iterator[Carried]:
         """Carry every patch that is not skipped, each on top of those before it that apply."""

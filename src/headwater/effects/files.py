@@ -9,19 +9,20 @@ import tempfile
 from pathlib import Path
 
 
-def write_atomically(path: Path, text: str) -> None:
-    """Replace a file's text: whoever reads it sees the old or the new, never half. What is there and is no regular
+def write_atomically(path: Path, content: str | bytes) -> None:
+    """Replace a file's content: whoever reads it sees the old or the new, never half. What is there and is no regular
     file (a device, a pipe) is written to."""
+    content = content.encode("utf-8") if isinstance(content, str) else content
     if path.exists() and not path.is_file():
-        path.write_text(text, encoding="utf-8")
+        path.write_bytes(content)
         return
     path = path.resolve()
     path.parent.mkdir(parents=True, exist_ok=True)
     handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
     part = Path(name)
     try:
-        with os.fdopen(handle, "w", encoding="utf-8") as out:
-            out.write(text)
+        with os.fdopen(handle, "wb") as out:
+            out.write(content)
             out.flush()
             os.fsync(out.fileno())
         part.chmod(0o644)

@@ -17,8 +17,8 @@ from headwater.core.mail import Patch
 from headwater.core.states import Attempt, Merged
 from headwater.effects.git import GitDir, GitFailed
 
-# Renamed folders draw new files after them only by a guess about the author's wish.
-_MERGE = ("-c", "merge.directoryRenames=false", "merge-tree", "--write-tree")
+# Renamed folders draw new files after them only by a guess about the author's wish. Markers show the base too.
+_MERGE = ("-c", "merge.directoryRenames=false", "-c", "merge.conflictStyle=zdiff3", "merge-tree", "--write-tree")
 
 
 @dataclass(frozen=True)

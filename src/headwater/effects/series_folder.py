@@ -62,9 +62,6 @@ def read_series_folder(folder: Path, releases: Sequence[Version]) -> Series:
     Raises:
         BadInput: a file is missing, cannot be read, or is named by no `series` file; or as `check_variants`.
     """
-    if not (folder / SERIES).is_file():
-        names = series_names(folder.parent)
-        raise BadInput(f"there is no series {folder.name!r} in patches/; there are: {', '.join(names) or 'none'}")
     file, patches = _read_one(folder, f"patches/{folder.name}", variant=False)
     folders = {entry.folder for entry in file.ranges}
     folders |= {path.name for path in folder.iterdir() if path.is_dir() and not path.name.startswith((".", "__"))}

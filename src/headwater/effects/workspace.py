@@ -21,7 +21,7 @@ from headwater.core.cases import Case, metadata_block, read_case
 from headwater.core.errors import BadInput, HarnessError
 from headwater.core.pins import Pins, read_pins
 from headwater.effects.files import clear_away
-from headwater.effects.series_folder import Series, read_series_folder
+from headwater.effects.series_folder import Series, read_series_folder, series_names
 
 PINS = "transformers.toml"
 HELPER = "casekit.py"
@@ -237,6 +237,9 @@ class Workspace:
         Raises:
             BadInput: there is none of that name, or a file of it is missing or cannot be read.
         """
+        names = series_names(self.patches)
+        if name not in names:
+            raise BadInput(f"there is no series {name!r} in patches/; there are: {', '.join(names) or 'none'}")
         return read_series_folder(self.patches / name, self.pins.versions)
 
 

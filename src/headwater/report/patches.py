@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from headwater.core.patch_results import Explained, ReleaseStatus, SeriesStatus, release_runs
+from headwater.core.patch_results import CarryReport, Explained, Exported, ReleaseStatus, SeriesStatus, release_runs
 from headwater.core.states import PatchState
 
 STYLES = {
@@ -80,21 +80,23 @@ def status_sentences(status: SeriesStatus) -> list[str]:
             "there. Nothing is deleted."
         )
     if not refused:
-        lines.append(f"In order on {_count(len(status.releases), 'release')}.")
+        lines.append(f"In order on {_count(len(status.releases), 'release', 'releases')}.")
     else:
-        lines.append(f"Not in order on {len(refused)} of {_count(len(status.releases), 'release')}.")
+        lines.append(f"Not in order on {len(refused)} of {_count(len(status.releases), 'release', 'releases')}.")
     return lines
 
 
-def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+def _count(number: int, one: str, many: str) -> str:
+    return f"{number} {one if number == 1 else many}"
 
 
 def print_explained(console: Console, release: str, rows: Sequence[Explained]) -> None:
     """Which file serves a release, a paragraph a patch."""
     for row in rows:
         title = Text(f"{row.patch} on {release}: ", "bold")
-        console.print(title.append_text(state_text(row.state)).append(f" ({row.reason})" if row.reason else ""))
+        console.print(
+            title.append_text(state_text(row.state)).append(f" ({row.reason})" if row.reason else ""), soft_wrap=True
+        )
         console.print(f"  file    {row.file}", highlight=False, soft_wrap=True)
         console.print(f"  base    {row.base}", highlight=False)
         console.print(f"  sha256  {row.sha256}", highlight=False, soft_wrap=True)
@@ -130,3 +132,58 @@ def explained_object(row: Explained) -> dict[str, Any]:
         "state": row.state.value,
         "reason": row.reason,
     }
+
+
+def print_carried(console: Console, report: CarryReport) -> None:
+    """What became of each patch of a carry, and what is to be done next."""
+    table = _table("patch", "state")
+    for cell in report.cells:
+        words = Text(cell.reason) if cell.reason == "done" else state_text(cell.state)
+        table.add_row(cell.patch, words)
+    console.print(table)
+    for line in carried_sentences(report):
+        console.print(line, highlight=False, markup=False, soft_wrap=True)
+
+
+def carried_sentences(report: CarryReport) -> list[str]:
+    """The next step of a carry, or what it wrote."""
+    command = f"headwater patch carry {report.series} --to {report.release}"
+    if report.stopped is not None:
+        stopped = next(cell for cell in report.cells if cell.patch == report.stopped)
+        return [
+            f"{report.stopped} {stopped.reason}.",
+            f"Edit the files in {report.tree} (`git diff` there shows the merge), then `{command} --continue`; "
+            "`--abort` gives it up.",
+        ]
+    if report.variant is None:
+        return [f"Every patch applies to {report.release} as it is: no variant is needed."]
+    return [
+        f"Wrote patches/{report.series}/{report.variant} with {', '.join(report.files)}; it serves {report.serves}.",
+        f"Test it with: headwater test-patched {report.series} --releases {report.serves}",
+    ]
+
+
+def carried_object(report: CarryReport) -> dict[str, Any]:
+    """A carry for machines."""
+    return {
+        "series": report.series,
+        "release": report.release,
+        "states": [{"patch": c.patch, "state": c.state.value, "reason": c.reason} for c in report.cells],
+        "stopped": report.stopped,
+        "tree": str(report.tree) if report.tree else None,
+        "variant": report.variant,
+        "serves": report.serves,
+        "files": list(report.files),
+    }
+
+
+def print_exported(console: Console, report: Exported) -> None:
+    """The files that were written."""
+    for patch, state in report.skipped.items():
+        console.print(f"left out, {state.words}: {patch}", style="cyan", highlight=False, soft_wrap=True)
+    for name in report.files:
+        console.print(str(report.folder / name), highlight=False, markup=False, soft_wrap=True)
+    console.print(
+        f"{_count(len(report.files), 'patch', 'patches')} as on {report.release}: git am {report.folder}/*.patch",
+        highlight=False, markup=False, soft_wrap=True,
+    )  # fmt: skip

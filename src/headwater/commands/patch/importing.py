@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`headwater patch import`: what `git format-patch` or a mail program wrote becomes patches of a series."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from pathlib import Path
+
+from headwater.commands.context import Context
+from headwater.core.errors import BadInput
+from headwater.core.mail import Patch
+from headwater.core.patch_results import Imported
+from headwater.core.series import require_name
+from headwater.core.series_text import file_name, new_series, with_patch
+from headwater.effects.carrying import Carrier
+from headwater.effects.mailbox import read_mails
+from headwater.effects.patch_text import patch_text
+from headwater.effects.series_folder import SERIES, Series, series_names
+from headwater.effects.series_writing import write_changed, write_new_series, write_series_text
+
+
+def import_patches(context: Context, name: str, sources: Sequence[Path], base: str | None) -> Imported:
+    """Append patches to a series, or begin one against the release `base`. All are taken, or none.
+
+    Raises:
+        BadInput: files that are no patches, a series that is there with another base, or none and no base.
+        PatchFailed: a patch does not apply on top of those before it, every hunk at its line.
+    """
+    return context.mirror.mending(_import, context, name, sources, base)
+
+
+def _import(context: Context, name: str, sources: Sequence[Path], base: str | None) -> Imported:
+    workspace = context.workspace
+    series = workspace.series(name) if name in series_names(workspace.patches) else None
+    if series is None and base is None:
+        raise BadInput(f"there is no series {name!r}; --base RELEASE begins one against that release")
+    if series is not None and base is not None and base != str(series.file.base):
+        raise BadInput(f"series {name} is written against {series.file.base}, not {base}")
+    require_name(name, "a series' name")
+    pin = workspace.pins.find(str(series.file.base) if series else str(base))
+    commit = context.mirror.ensure(pin)
+    context.mirror.prepare()
+    with context.cache.building("mails") as folder, context.subjects.carrier() as carrier:
+        mails = read_mails(context.mirror.git, sources, folder)
+        top = carrier.stack(series, series.file.base).steps[-1].after if series else commit
+        texts = _texts(context, carrier, name, mails, top, str(pin.version), _numbers(series))
+    if series is None:
+        text = new_series(str(pin.version), context.mirror.library_tree(commit), tuple(texts))
+        write_new_series(workspace.patches / name, {**texts, SERIES: text.encode("utf-8")})
+    else:
+        text = workspace.read_text(series.folder / SERIES)
+        for file in texts:
+            text = with_patch(text, file)
+        write_changed(series.folder, texts)
+        write_series_text(series.folder, text)
+    return Imported(name, series is None, tuple(texts))
+
+
+def _texts(
+    context: Context, carrier: Carrier, name: str, mails: list[Patch], top: str, base: str, first: int
+) -> dict[str, bytes]:
+    texts: dict[str, bytes] = {}
+    for number, mail in enumerate(mails, first):
+        top = carrier.add(mail, top, name, base)
+        texts[file_name(number, mail.subject)] = patch_text(context.mirror.git, top)
+    return texts
+
+
+def _numbers(series: Series | None) -> int:
+    """The number of the next patch."""
+    taken = [re.match(r"\d+", patch) for patch in series.file.patches] if series else []
+    return max((int(found[0]) for found in taken if found), default=0) + 1
