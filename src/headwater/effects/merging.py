@@ -53,7 +53,7 @@ class Bench:
         """A commit of `tree` with a patch's author, date and message. The same input gives the same id."""
         message = self.folder / "message"
         message.write_text(patch.message, encoding="utf-8")
-        name, address = parseaddr(patch.author)
+        name, address = split_author(patch.author)
         who = {"GIT_AUTHOR_NAME": name or address, "GIT_AUTHOR_EMAIL": address, "GIT_AUTHOR_DATE": patch.date}
         return self.git("commit-tree", "-p", parent, "-F", message, tree, environ=who)
 
@@ -141,6 +141,18 @@ class Bench:
             return read_file(self.git, tree, path).decode("utf-8", "replace")
         except GitFailed:
             return ""
+
+
+def split_author(author: str) -> tuple[str, str]:
+    """Name and address of a decoded `From` header. Once decoded, a name may hold what had to be quoted or encoded
+    before, a comma above all, so that the rules of mail addresses hold no more."""
+    found = re.fullmatch(r"(.*?)\s*<([^<>]*)>\s*", author, re.DOTALL)
+    if found is None:
+        return parseaddr(author)
+    name = found[1]
+    if len(name) > 1 and name.startswith('"') and name.endswith('"'):
+        name = re.sub(r"\\(.)", r"\1", name[1:-1])
+    return name, found[2]
 
 
 def _names(definitions: list[str]) -> str:
