@@ -10,6 +10,7 @@ import click
 
 from headwater.cli.run import common_options, running
 from headwater.commands.patch.carry import abort, carry, resume
+from headwater.commands.patch.diff import diff
 from headwater.commands.patch.drop import drop
 from headwater.commands.patch.explain import explain
 from headwater.commands.patch.export import export
@@ -187,3 +188,25 @@ def patch_drop(series: str, patch: str, **common: Any) -> None:
             kept=list(report.kept),
             rewritten=list(report.rewritten),
         )
+
+
+@patch_group.command("diff")
+@click.argument("series")
+@click.argument("old")
+@click.argument("new", required=False)
+@click.option("--release", metavar="RELEASE", help="Compare as applied to this release; default: the newer one's base.")
+@common_options
+def patch_diff(series: str, old: str, new: str | None, release: str | None, **common: Any) -> None:
+    """Show what changed between two revisions of a series, patch by patch (git range-diff).
+
+    OLD and NEW are git revisions of the workspace's repository, or folders with a `series` file; without NEW, the
+    series as it is now.
+
+    \b
+    Examples:
+      headwater patch diff hybrid-static-cache HEAD
+      headwater patch diff hybrid-static-cache v1 v2 --release 5.11.0
+    """
+    with running("patch diff", **common) as (context, output):
+        report = diff(context, series, old, new, release)
+        output.give(lambda console: patches.print_diff(console, report), **patches.diff_object(report))

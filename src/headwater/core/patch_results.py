@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -114,6 +115,45 @@ class Dropped:
     patch: str
     kept: tuple[str, ...]
     rewritten: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class PatchPair:
+    """One line of a range-diff: a patch before and after by its number, None where it is on one side only. `mark` is
+    git's: `=` unchanged, `!` changed, `<` gone, `>` new."""
+
+    before: int | None
+    after: int | None
+    mark: str
+    subject: str
+
+
+@dataclass(frozen=True)
+class SeriesDiff:
+    """Two revisions of a series on one release: the pairs of patches, and git's whole text."""
+
+    series: str
+    before: str
+    after: str
+    release: str
+    pairs: tuple[PatchPair, ...]
+    text: str
+
+    @property
+    def unchanged(self) -> bool:
+        """Whether every patch is the same on both sides."""
+        return all(pair.mark == "=" for pair in self.pairs)
+
+
+_PAIR = re.compile(r"(?m)^ *(\d+|-): +(?:[0-9a-f]+|-+) ([=!<>]) +(\d+|-): +(?:[0-9a-f]+|-+) (.*)$")
+
+
+def read_range_diff(text: str) -> tuple[PatchPair, ...]:
+    """The pairs of a range-diff, as git-range-diff(1) writes them, in its order."""
+    return tuple(
+        PatchPair(None if old == "-" else int(old), None if new == "-" else int(new), mark, subject)
+        for old, mark, new, subject in _PAIR.findall(text)
+    )
 
 
 def release_runs(statuses: Sequence[ReleaseStatus]) -> list[tuple[ReleaseStatus, ReleaseStatus, int]]:

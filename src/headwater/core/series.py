@@ -94,8 +94,13 @@ def read_series(text: str, origin: str, variant: bool = False) -> SeriesFile:
     return SeriesFile(*bases[0], tuple(patches), tuple(ranges))
 
 
+def is_patch_name(name: str) -> bool:
+    """Whether a file may be called so in a `series` file."""
+    return _PATCH.match(name) is not None
+
+
 def _read_name(line: str, place: str, earlier: Sequence[str]) -> str:
-    if not _PATCH.match(line):
+    if not is_patch_name(line):
         raise BadInput(f"{place}: neither a comment, a base, a range nor a patch's name: {line!r}")
     if line in earlier:
         raise BadInput(f"{place}: {line} is listed twice")

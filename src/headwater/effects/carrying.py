@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 
 from packaging.version import Version
 
@@ -62,7 +63,7 @@ class Carrier:
 
     def __init__(self, bench: Bench, commit_of: Callable[[Version], str], package: str) -> None:
         self._bench, self._commit_of, self._package = bench, commit_of, package
-        self._stacks: dict[tuple[str, str | None], Stack] = {}
+        self._stacks: dict[tuple[Path, str | None], Stack] = {}
 
     def stack(self, series: Series, release: Version | None) -> Stack:
         """The series on the base from which it is carried to a release.
@@ -72,7 +73,7 @@ class Carrier:
             BadInput: the base has another tree than its `series` file says.
         """
         variant = series.variant_for(release)
-        key = series.name, variant.name if variant else None
+        key = series.folder, variant.name if variant else None
         if key not in self._stacks:
             self._stacks[key] = self._variant_stack(series, variant) if variant else self._default_stack(series)
         return self._stacks[key]

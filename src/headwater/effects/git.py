@@ -119,6 +119,18 @@ class GitDir:
         return out, err
 
 
+def repository_around(folder: Path) -> tuple[GitDir, str] | None:
+    """The repository that a folder lies in, whoever owns it, and the folder's path in it ("" or ending in a slash);
+    None where it lies in none."""
+    # What is found so is read and written by plumbing only: its hooks do not run.
+    words = ["-C", str(folder), "-c", "safe.directory=*", "rev-parse", "--absolute-git-dir", "--show-prefix"]
+    status, out, _err = _execute([_executable(), *words], _ISOLATION, None)
+    if status != 0:
+        return None
+    path, prefix = out.decode(errors="surrogateescape").removesuffix("\n").split("\n")
+    return GitDir(Path(path)), prefix
+
+
 def init_bare(path: Path) -> None:
     """Make an empty bare repository, without templates (no sample hooks)."""
     words = ["init", "--quiet", "--bare", "--template=", "--initial-branch=main", "--object-format=sha1", str(path)]

@@ -12,6 +12,7 @@ from packaging.version import Version
 from headwater.core.errors import BadInput
 from headwater.core.mail import Patch, read_patch
 from headwater.core.series import Range, SeriesFile, check_variants, read_series
+from headwater.effects.git import GitDir, GitFailed
 
 SERIES = "series"
 PATCH = ".patch"
@@ -73,6 +74,19 @@ def read_series_folder(folder: Path, releases: Sequence[Version]) -> Series:
     origin = f"patches/{folder.name}/series"
     check_variants(file, {name: variant.file for name, variant in variants.items()}, releases, origin)
     return Series(folder.name, folder, file, patches, variants)
+
+
+def write_series_at(git: GitDir, revision: str, path: str, into: Path) -> bool:
+    """Write the folder `path` as a revision of a repository has it to `into`; False where it has none."""
+    try:
+        listed = git("ls-tree", "-r", "-z", "--name-only", f"{revision}:{path}")
+    except GitFailed:
+        return False
+    for name in filter(None, listed.split("\0")):
+        file = into / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_bytes(git.raw("cat-file", "blob", f"{revision}:{path}/{name}"))
+    return True
 
 
 def _read_one(folder: Path, label: str, variant: bool) -> tuple[SeriesFile, tuple[Patch, ...]]:

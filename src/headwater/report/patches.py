@@ -10,7 +10,15 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from headwater.core.patch_results import CarryReport, Explained, Exported, ReleaseStatus, SeriesStatus, release_runs
+from headwater.core.patch_results import (
+    CarryReport,
+    Explained,
+    Exported,
+    ReleaseStatus,
+    SeriesDiff,
+    SeriesStatus,
+    release_runs,
+)
 from headwater.core.states import PatchState
 
 STYLES = {
@@ -187,3 +195,39 @@ def print_exported(console: Console, report: Exported) -> None:
         f"{_count(len(report.files), 'patch', 'patches')} as on {report.release}: git am {report.folder}/*.patch",
         highlight=False, markup=False, soft_wrap=True,
     )  # fmt: skip
+
+
+_MARKS = {"=": "unchanged", "!": "changed", "<": "gone", ">": "new"}
+
+
+def print_diff(console: Console, report: SeriesDiff) -> None:
+    """git's range-diff, under a line that says what is compared and above one that sums it up."""
+    console.print(
+        f"{report.series}: {report.before} against {report.after}, on {report.release}", style="bold", highlight=False
+    )
+    for line in report.text.splitlines():
+        console.print(line, style=_line_style(line), highlight=False, markup=False, soft_wrap=True)
+    counts = [f"{n} {words}" for mark, words in _MARKS.items() if (n := sum(p.mark == mark for p in report.pairs))]
+    console.print(", ".join(counts) + ".", highlight=False)
+
+
+def _line_style(line: str) -> str:
+    """The colours of git's `--dual-color`, told by the outer sign."""
+    if line[:4].strip():
+        return "bold"
+    return {"+": "green", "-": "red"}.get(line[4:5], "")
+
+
+def diff_object(report: SeriesDiff) -> dict[str, Any]:
+    """A range-diff for machines."""
+    return {
+        "series": report.series,
+        "before": report.before,
+        "after": report.after,
+        "release": report.release,
+        "unchanged": report.unchanged,
+        "pairs": [
+            {"before": p.before, "after": p.after, "change": _MARKS[p.mark], "subject": p.subject} for p in report.pairs
+        ],
+        "text": report.text,
+    }

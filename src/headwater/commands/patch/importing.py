@@ -11,7 +11,7 @@ from headwater.commands.context import Context
 from headwater.core.errors import BadInput
 from headwater.core.mail import Patch
 from headwater.core.patch_results import Imported
-from headwater.core.series import require_name
+from headwater.core.series import is_patch_name, require_name
 from headwater.core.series_text import file_name, new_series, with_patch
 from headwater.effects.carrying import Carrier
 from headwater.effects.mailbox import read_mails
@@ -60,10 +60,15 @@ def _import(context: Context, name: str, sources: Sequence[Path], base: str | No
 def _texts(
     context: Context, carrier: Carrier, name: str, mails: list[Patch], top: str, base: str, first: int
 ) -> dict[str, bytes]:
+    names = [file_name(number, mail.subject) for number, mail in enumerate(mails, first)]
+    own = [mail.file for mail in mails]
+    # A series that begins keeps the names that its patches came with, where these are patches' names, one a file.
+    if first == 1 and len(set(own)) == len(own) and all(is_patch_name(word) for word in own):
+        names = own
     texts: dict[str, bytes] = {}
-    for number, mail in enumerate(mails, first):
+    for file, mail in zip(names, mails, strict=True):
         top = carrier.add(mail, top, name, base)
-        texts[file_name(number, mail.subject)] = patch_text(context.mirror.git, top)
+        texts[file] = patch_text(context.mirror.git, top)
     return texts
 
 
