@@ -41,7 +41,7 @@ def comparison(before: ProbeResult, after: ProbeResult) -> Comparison:
     """Compare two runs of the suite test by test, where both came to an end."""
     ran = (Verdict.GOOD, Verdict.BAD)
     if before.verdict not in ran or after.verdict not in ran:
-        # What did not come to its end compares with nothing: without an expectation it is not as expected.
+        # What did not come to its end compares with nothing, and is not as expected.
         return Comparison(TITLE, _expecting(before), _expecting(after))
     changes = compare(before.tests, after.tests)
     wanted = after.verdict if changes.sound else Verdict.GOOD
@@ -49,4 +49,5 @@ def comparison(before: ProbeResult, after: ProbeResult) -> Comparison:
 
 
 def _expecting(row: ProbeResult) -> ProbeResult:
-    return replace(row, expected=row.verdict) if row.verdict in (Verdict.GOOD, Verdict.BAD) else row
+    """A suite ends as `good`, or as `bad` with the failures that a release has; nothing else is in order."""
+    return replace(row, expected=Verdict.BAD if row.verdict is Verdict.BAD else Verdict.GOOD)
