@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 
 from headwater.core.errors import HarnessError
 from headwater.core.events import Event, Note
+from headwater.core.test_results import OneTest
 from headwater.core.verdicts import End, Evidence, Outcome
 from headwater.effects.store import SCHEMA, Store
 
@@ -70,7 +71,16 @@ def let_go(writers: Sequence[Popen[str]]) -> None:
         writer.stdin.flush()
 
 
-@pytest.mark.parametrize("outcome", [GOOD, BAD, Outcome("raised", "library", Evidence("ImportError", ""), 0.0, True)])
+TESTS = (OneTest("t.py::test[a]", "failed", "E: \u00e9 first line"), OneTest("t.py::test[b]", "passed"))
+OUTCOMES = [
+    GOOD,
+    BAD,
+    Outcome("raised", "library", Evidence("ImportError", ""), 0.0, True),
+    Outcome("raised", "run", Evidence("TestsFailed", "1 of 2"), 0.5, tests=TESTS),
+]
+
+
+@pytest.mark.parametrize("outcome", OUTCOMES)
 def test_what_is_recorded_is_recalled_by_key(path: Path, record: Record, outcome: Outcome) -> None:
     record(Store(path), "key", outcome)
     assert Store(path).recall("key") == outcome
@@ -151,6 +161,24 @@ def test_eight_processes_at_once_on_a_fresh_store(path: Path, start_python: Call
         for number in range(count):
             recalled = store.recall(f"w{n}-{number}")
             assert recalled is not None and recalled.evidence.message == f"w{n} {number}"
+
+
+def make_schema_1(path: Path) -> None:
+    """Take away what came with schema 2."""
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute("ALTER TABLE probes DROP COLUMN tests")
+        connection.execute("PRAGMA user_version = 1")
+
+
+def test_an_older_schema_is_migrated_with_what_it_holds(path: Path, record: Record) -> None:
+    record(Store(path), "old", BAD)
+    make_schema_1(path)
+    assert Store(path).recall("old") == BAD
+    with closing(sqlite3.connect(path)) as connection:
+        assert connection.execute("PRAGMA user_version").fetchone() == (SCHEMA,)
+    record(Store(path), "new", OUTCOMES[-1])
+    assert Store(path).recall("new") == OUTCOMES[-1]
+    assert Store(path).recall("old") == BAD
 
 
 def test_a_newer_schema_is_refused_by_name(path: Path, record: Record) -> None:

@@ -11,6 +11,7 @@ Requests (`"protocol": 1`):
     {"op": "device", "nonce", "device", "work", "variables"}
 Events, each with the request's nonce, so that nothing a case prints can be taken for one:
     {"event": "phase", "phase": "device" | "library" | "case" | "run"}
+    {"event": "tests", "results": [[name, "passed" | "failed" | "skipped", reason]]}: of a case that runs many tests
     {"event": "outcome", "end": "returned" | "absent" | "raised" | "no-device", "phase", "type", "message", "frame",
      "import_failure"}
     {"event": "device", "available", "model", "driver", "reason"}
@@ -41,6 +42,7 @@ from typing import Any, NoReturn
 
 PROTOCOL = 1
 MESSAGE_LIMIT = 4000
+REASON_LIMIT = 500
 
 
 class CaseMisbehaved(Exception):
@@ -252,6 +254,17 @@ def run_case(case: ModuleType, device: str) -> None:
         raise CaseMisbehaved("it returned with another output or working folder than it was given")
 
 
+def tell_tests(speaker: Speaker, case: ModuleType | None) -> None:
+    """Say what a case that runs many tests has kept of each: names are whole, reasons may be cut.
+
+    Before the outcome, so that whoever has heard that one has heard of every test.
+    """
+    rows = getattr(case, "headwater_tests", None)
+    if rows is not None:
+        results = [[name, result, reason and reason[:REASON_LIMIT]] for name, result, reason in rows]
+        speaker.say("tests", results=results)
+
+
 def probe(request: dict[str, Any], speaker: Speaker) -> None:
     package = request["package"]
     phase = "device"
@@ -265,6 +278,7 @@ def probe(request: dict[str, Any], speaker: Speaker) -> None:
         report(speaker, "no-device", phase, error, package)
         return
     tree_code = TreeCode(request, speaker)
+    case = None
     try:
         phase = "library"
         speaker.say("phase", phase=phase)
@@ -277,9 +291,11 @@ def probe(request: dict[str, Any], speaker: Speaker) -> None:
         speaker.say("phase", phase=phase)
         run_case(case, request["device"])
     except BaseException as error:
+        tell_tests(speaker, case)
         end = "absent" if getattr(type(error), "headwater_outcome", None) == "absent" else "raised"
         report(speaker, end, phase, error, package)
     else:
+        tell_tests(speaker, case)
         speaker.say("outcome", end="returned", phase=phase, type=None, message=None, frame=None, import_failure=False)
     speaker.say("code", compiled=tree_code.compiled, loaded=tree_code.loaded, damaged=tree_code.damaged)
     if request.get("report_modules"):

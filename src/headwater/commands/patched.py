@@ -9,9 +9,10 @@ from pathlib import Path
 
 from packaging.version import Version
 
+from headwater.commands.conformance import conformance_lines, note_missing_suite
 from headwater.commands.context import Context
 from headwater.commands.repro import choose_cases, find_subject, release_of
-from headwater.core.cases import Case, read_case
+from headwater.core.cases import Case
 from headwater.core.errors import BadInput, PatchFailed
 from headwater.core.events import Note
 from headwater.core.mail import Patch
@@ -24,7 +25,7 @@ from headwater.effects.merging import read_file
 from headwater.effects.probe import ProbeOptions, Prober, Subject
 from headwater.effects.series_folder import Series
 from headwater.effects.subjects import PatchedSubject
-from headwater.effects.workspace import PACKAGED_CASES
+from headwater.effects.workspace import packaged_case
 
 
 @dataclass(frozen=True)
@@ -72,6 +73,7 @@ def test_patched(context: Context, request: PatchedRequest) -> PatchedReport:
     devices = parse_devices(request.devices or ["cpu", "meta"])
     if "cpu" not in devices and not any(has_accelerator(device) for device in devices):
         context.emit(Note("the patches' own tests need real numbers: they do not run on meta alone", warning=True))
+    note_missing_suite(context)
     prober = context.prober(request.options)
     runs: list[PatchedRun] = []
     interrupted = False
@@ -125,6 +127,7 @@ def _run(
             lines.append(_comparison(case.id, first, second, _expectations(atlas, case, series, patched, skipped)))
         if device == "cpu" or has_accelerator(device):
             lines += _test_lines(context, prober, patched, before, device)
+            lines += conformance_lines(context, prober, before, patched.subject, device)
     surroundings = context.surroundings(patched.subject, [line.after for line in lines])
     applied = tuple(patch.file for patch in patched.patches)
     return PatchedRun(before.revision, drop, applied, lines, surroundings, skipped=skipped)
@@ -186,7 +189,5 @@ def _test_lines(
 
 def _tests_of(context: Context, patch: Patch, commit: str) -> Case:
     """A patch's own test files as a case: the packaged runner, with the files beside it."""
-    source = (PACKAGED_CASES / "patch_tests.py").read_bytes()
-    case = read_case("patch_tests.py", source.decode(), {})
     files = {path.rpartition("/")[2]: read_file(context.mirror.git, commit, path) for path in patch.tests}
-    return replace(case, id=f"tests:{patch.file.removesuffix('.patch')}", files={**case.files, **files})
+    return replace(packaged_case("patch_tests.py", files), id=f"tests:{patch.file.removesuffix('.patch')}")

@@ -10,6 +10,7 @@ from typing import Literal
 
 from headwater.core.errors import BadInput
 from headwater.core.states import PatchState
+from headwater.core.test_results import Changes, TestResults
 from headwater.core.verdicts import Evidence, Verdict
 
 INTERRUPTED = 130
@@ -40,7 +41,7 @@ class ProbeResult:
 
     `series` is None on an unpatched tree; `seconds` is the wall time of the probe when it ran; `cached` that it ran
     earlier; `environment` the environment's key, None where there is none; `expected` what the atlas, or the series,
-    says, None where nothing is known.
+    says, None where nothing is known; `tests` what happened to each test of a case that runs many.
     """
 
     case: str
@@ -54,6 +55,7 @@ class ProbeResult:
     tree: str
     environment: str | None
     expected: Verdict | None = None
+    tests: TestResults = ()
 
     @property
     def as_expected(self) -> bool:
@@ -104,11 +106,20 @@ class ReproReport:
 
 @dataclass(frozen=True)
 class Comparison:
-    """One line: a case, or a patch's tests, on one device, before and after."""
+    """One line: a case, a patch's tests, or the conformance suite, on one device, before and after.
+
+    `changes` is set where a suite is compared test by test.
+    """
 
     title: str
     before: ProbeResult
     after: ProbeResult
+    changes: Changes | None = None
+
+    @property
+    def sound(self) -> bool:
+        """Whether no test that held before has ceased to hold."""
+        return self.changes is None or self.changes.sound
 
 
 @dataclass(frozen=True)
@@ -145,7 +156,8 @@ class PatchedReport:
         if self.interrupted:
             return INTERRUPTED
         status = exit_status(self.rows) if self.rows else 1
-        return status or (1 if any(run.failure for run in self.runs) else 0)
+        unsound = any(not line.sound for run in self.runs for line in run.lines)
+        return status or (1 if unsound or any(run.failure for run in self.runs) else 0)
 
 
 HuntResult = Literal["found", "range", "bad-endpoints", "inconclusive"]

@@ -13,6 +13,8 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Literal
 
+from headwater.core.test_results import TestResults
+
 
 class Verdict(Enum):
     """What a probe says. The value is the word used in JSON and in the store."""
@@ -80,7 +82,8 @@ class Outcome:
     """What happened in a probe, before anybody judges it.
 
     `end` says how it ended, `phase` how far it had come, `import_failure` that the exception, or one it was
-    raised from, is an ImportError. `seconds` is the wall time of the whole probe.
+    raised from, is an ImportError. `seconds` is the wall time of the whole probe. `tests` is what happened to each test
+    of a case that runs many, as far as it told.
     """
 
     end: End
@@ -88,6 +91,7 @@ class Outcome:
     evidence: Evidence
     seconds: float
     import_failure: bool = False
+    tests: TestResults = ()
 
 
 def judge(outcome: Outcome, signatures: Sequence[Signature]) -> Verdict:

@@ -18,6 +18,7 @@ from headwater.core.events import Counted, Emit, Finished, Note, Started, silent
 from headwater.core.keys import Device, Limits, verdict_key
 from headwater.core.pins import Pin
 from headwater.core.results import ProbeResult, has_accelerator
+from headwater.core.test_results import parse
 from headwater.core.verdicts import End, Evidence, Outcome, Verdict, combine, is_reusable, judge
 from headwater.effects.child import CHILD_VERSION, passed_on, run_child
 from headwater.effects.envs import Environment, Environments
@@ -238,6 +239,9 @@ def outcome_of(run: ChildRun, limits: Limits) -> Outcome:
     """What happened, from what the child said and from how it ended.
 
     A child that ended without saying how its case ended is never taken for one that returned.
+
+    Raises:
+        HarnessError: what it said of its tests cannot be read.
     """
     said = run.last("outcome")
     phase = (run.last("phase") or {"phase": "start"})["phase"]
@@ -254,7 +258,9 @@ def outcome_of(run: ChildRun, limits: Limits) -> Outcome:
         return Outcome("raised", phase, evidence, run.seconds)
     if said is not None and (said["end"] != "returned" or run.status == 0):
         evidence = Evidence(said["type"], said["message"], said["frame"])
-        return Outcome(said["end"], said["phase"], evidence, run.seconds, said["import_failure"])
+        told = run.last("tests")
+        tests = parse(told["results"]) if told is not None else ()
+        return Outcome(said["end"], said["phase"], evidence, run.seconds, said["import_failure"], tests)
     if run.stop == "process-limit":
         evidence = Evidence("ProcessLimit", f"had more than {limits.processes} processes")
         return Outcome("process-limit", phase, evidence, run.seconds)
@@ -280,4 +286,6 @@ def _without_probe(row: ProbeResult, verdict: Verdict, kind: str, message: str) 
 
 def _judged(row: ProbeResult, outcome: Outcome, case: Case, cached: bool) -> ProbeResult:
     verdict = judge(outcome, case.signatures)
-    return replace(row, verdict=verdict, evidence=outcome.evidence, seconds=outcome.seconds, cached=cached)
+    return replace(
+        row, verdict=verdict, evidence=outcome.evidence, seconds=outcome.seconds, cached=cached, tests=outcome.tests
+    )

@@ -7,6 +7,7 @@ covers. Harness errors and time-outs are recorded, and never answer for a later 
 
 from __future__ import annotations
 
+import json
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
@@ -17,9 +18,10 @@ from filelock import FileLock
 
 from headwater.core.errors import HarnessError
 from headwater.core.events import Emit, Note, silent
+from headwater.core.test_results import parse, plain
 from headwater.core.verdicts import Evidence, Outcome, is_reusable
 
-SCHEMA = 1
+SCHEMA = 2
 _TABLES = """
 CREATE TABLE probes (
     id INTEGER PRIMARY KEY,
@@ -38,11 +40,13 @@ CREATE TABLE probes (
     frame TEXT,
     import_failure INTEGER NOT NULL,
     seconds REAL NOT NULL,
-    output TEXT NOT NULL
+    output TEXT NOT NULL,
+    tests TEXT NOT NULL DEFAULT '[]'
 ) STRICT;
 CREATE INDEX probes_by_key ON probes (key, reusable, id);
 """
-
+# From each older schema to the next.
+_MIGRATIONS = {1: "ALTER TABLE probes ADD COLUMN tests TEXT NOT NULL DEFAULT '[]'"}
 
 _DAMAGE = {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}
 
@@ -55,7 +59,8 @@ class Store:
     """The probes of every run on one cache. Safe to use from several processes at once."""
 
     def __init__(self, path: Path, emit: Emit = silent) -> None:
-        """Open the store, made if it is not there. A damaged one is named and set aside, never overwritten.
+        """Open the store, made if it is not there, and migrated if it is of an older schema. A damaged one is named and
+        set aside, never overwritten.
 
         Raises:
             HarnessError: it is of a newer schema, or no database.
@@ -108,6 +113,9 @@ class Store:
             if version == 0:
                 for statement in filter(str.strip, _TABLES.split(";")):
                     connection.execute(statement)
+            for older in range(version, SCHEMA) if version else ():
+                connection.execute(_MIGRATIONS[older])
+            if version != SCHEMA:
                 connection.execute(f"PRAGMA user_version = {SCHEMA}")
             connection.execute("COMMIT")
 
@@ -129,14 +137,15 @@ class Store:
         """What the latest probe with this key saw, or None where nothing reusable is known."""
         with self._open() as connection:
             row = connection.execute(
-                "SELECT end, phase, type, message, frame, seconds, import_failure FROM probes "
+                "SELECT end, phase, type, message, frame, seconds, import_failure, tests FROM probes "
                 "WHERE key = ? AND reusable = 1 ORDER BY id DESC LIMIT 1",
                 (key,),
             ).fetchone()
         if row is None:
             return None
-        end, phase, kind, message, frame, seconds, import_failure = row
-        return Outcome(end, phase, Evidence(kind, message, frame), seconds, bool(import_failure))
+        end, phase, kind, message, frame, seconds, import_failure, tests = row
+        evidence = Evidence(kind, message, frame)
+        return Outcome(end, phase, evidence, seconds, bool(import_failure), parse(json.loads(tests)))
 
     def record(
         self, key: str, outcome: Outcome, *, case: str, revision: str, tree: str, environment: str, device: str,
@@ -147,14 +156,14 @@ class Store:
         values = (
             key, is_reusable(outcome), datetime.now(UTC).isoformat(timespec="seconds"), case, revision, tree,
             environment, device, outcome.end, outcome.phase, evidence.type, evidence.message, evidence.frame,
-            outcome.import_failure, outcome.seconds, output,
+            outcome.import_failure, outcome.seconds, output, json.dumps(plain(outcome.tests)),
         )  # fmt: skip
         storable = [_storable(value) if isinstance(value, str) else value for value in values]
         with self._open() as connection:
             marks = ", ".join("?" * len(values))
             connection.execute(
                 "INSERT INTO probes (key, reusable, recorded, case_id, revision, tree, environment, device, end, "
-                f"phase, type, message, frame, import_failure, seconds, output) VALUES ({marks})",
+                f"phase, type, message, frame, import_failure, seconds, output, tests) VALUES ({marks})",
                 storable,
             )
 

@@ -8,9 +8,9 @@ import fcntl
 import os
 import shutil
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 
@@ -231,6 +231,20 @@ class Workspace:
         """The series, a folder each."""
         return self.root / "patches"
 
+    def conformance(self) -> Case | None:
+        """The conformance suite as a case; None where the workspace has none.
+
+        Raises:
+            BadInput: its folder holds no test.
+        """
+        folder = self.root / "tests" / "conformance"
+        if not folder.is_dir():
+            return None
+        files = {path.name: path.read_bytes() for path in sorted(folder.glob("*.py"))}
+        if not any(name.startswith("test_") for name in files):
+            raise BadInput(f"{folder.relative_to(self.root)} holds no test_*.py; remove it, or restore the suite")
+        return packaged_case("conformance.py", files)
+
     def series(self, name: str) -> Series:
         """Read a series and its patches.
 
@@ -241,6 +255,16 @@ class Workspace:
         if name not in names:
             raise BadInput(f"there is no series {name!r} in patches/; there are: {', '.join(names) or 'none'}")
         return read_series_folder(self.patches / name, self.pins.versions)
+
+
+def packaged_case(file: str, tests: Mapping[str, bytes]) -> Case:
+    """One of the cases that Headwater brings itself, with the files beside it whose tests it runs."""
+    siblings = {path.name: path.read_bytes() for path in PACKAGED_CASES.glob("*.py")}
+    case = read_case(file, siblings[file].decode(), siblings)
+    taken = sorted(case.files.keys() & tests.keys())
+    if taken:
+        raise BadInput(f"a test file is called {taken[0]}, as one that Headwater puts beside it; rename it")
+    return replace(case, files={**case.files, **tests})
 
 
 def _cases_in(folder: Path, helper: Path) -> list[Case]:

@@ -7,7 +7,8 @@ import json
 import sys
 from typing import Any
 
-from headwater.core.results import HuntReport, PatchedReport, ProbeResult, Surroundings
+from headwater.core.results import Comparison, HuntReport, PatchedReport, ProbeResult, Surroundings
+from headwater.core.test_results import TestResults
 
 SCHEMA = 1
 
@@ -31,7 +32,31 @@ def probe_object(row: ProbeResult) -> dict[str, Any]:
         "environment": row.environment,
         "expected": row.expected.value if row.expected else None,
         "as_expected": row.as_expected,
+        "tests": test_objects(row.tests),
     }
+
+
+def test_objects(results: TestResults) -> list[dict[str, Any]]:
+    """What happened to each test of a probe that ran many."""
+    return [{"name": one.name, "result": one.result, "reason": one.reason} for one in results]
+
+
+def comparison_object(line: Comparison) -> dict[str, Any]:
+    """One line of a series' run; where a suite was compared, also how its tests differ."""
+    found: dict[str, Any] = {
+        "title": line.title,
+        "before": probe_object(line.before),
+        "after": probe_object(line.after),
+    }
+    if line.changes is not None:
+        changes = line.changes
+        found["changes"] = {
+            "new_failures": test_objects(changes.new_failures),
+            "lost": test_objects(changes.lost),
+            "still_failing": [one.name for one in changes.still_failing],
+            "newly_passing": [one.name for one in changes.newly_passing],
+        }
+    return found
 
 
 def surroundings_object(around: Surroundings) -> dict[str, Any]:
@@ -58,10 +83,7 @@ def patched_objects(report: PatchedReport) -> list[dict[str, Any]]:
             "skipped": [{"patch": patch, "state": state.value} for patch, state in run.skipped.items()],
             "failure": run.failure,
             "surroundings": surroundings_object(run.surroundings) if run.surroundings else None,
-            "lines": [
-                {"title": line.title, "before": probe_object(line.before), "after": probe_object(line.after)}
-                for line in run.lines
-            ],
+            "lines": [comparison_object(line) for line in run.lines],
         }
         for run in report.runs
     ]

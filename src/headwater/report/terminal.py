@@ -12,6 +12,7 @@ from rich.text import Text
 
 from headwater.core.cases import Case
 from headwater.core.results import Comparison, HuntReport, PatchedReport, ProbeResult, ReproReport, Surroundings
+from headwater.core.test_results import Changes
 from headwater.core.verdicts import Evidence, Verdict
 
 STYLES = {
@@ -134,6 +135,9 @@ def print_patched(console: Console, report: PatchedReport) -> None:
     words = [probes_sentence(report.ran, report.rows), _judgement(report.rows)] if report.rows else []
     if failed:
         words.append(f"The series does not apply to {failed} of {len(report.runs)}.")
+    unsound = sum(not line.sound for run in report.runs for line in run.lines)
+    if unsound:
+        words.append(f"Tests of the conformance suite ceased to hold in {unsound} of its runs.")
     console.print(" ".join(words), highlight=False, soft_wrap=True)
 
 
@@ -149,10 +153,23 @@ def _print_comparisons(console: Console, lines: Sequence[Comparison], around: Su
         for mark, row in zip(marks, (before, after), strict=True):
             if not row.as_expected and row.expected is not None:
                 mark.append(f"\nexpected {row.expected.words}", "bold yellow")
-        table.add_row(line.title, before.device, *marks, evidence_text(shown))
+        told = evidence_text(shown) if line.changes is None else changes_text(line.changes)
+        table.add_row(line.title, before.device, *marks, told)
     console.print(table)
     console.print()
     console.print(surroundings_line(around), style="dim", highlight=False, soft_wrap=True)
+
+
+def changes_text(changes: Changes) -> Text:
+    """How a suite's tests differ: what ceased to hold by name, the rest as counts."""
+    text = Text()
+    for what, tests in (("fails anew", changes.new_failures), ("no longer runs", changes.lost)):
+        for one in tests:
+            text.append(f"{what}: {one.name}", "bold red")
+            text.append(f"\n{one.reason}\n" if one.reason else "\n")
+    counts = {"failing before and after": changes.still_failing, "newly passing": changes.newly_passing}
+    told = [f"{len(tests)} {what}" for what, tests in counts.items() if tests]
+    return text.append(", ".join([*([] if text else ["no new failure"]), *told]))
 
 
 def print_hunt(console: Console, report: HuntReport) -> None:

@@ -47,6 +47,30 @@ def test_the_phases_in_order(probe: Probe) -> None:
     assert 0 < run.seconds < 60
 
 
+MANY_TESTS = """
+headwater_tests = []
+def run(device):
+    headwater_tests.extend([("t.py::b[" + "x" * 9000 + "]", "failed", "E: " + "y" * 9000), ("t.py::a", "passed", None)])
+    {end}
+"""
+
+
+@pytest.mark.parametrize(("end", "verdict"), [("pass", Verdict.GOOD), ("raise KeyError(1)", Verdict.OTHER_FAILURE)])
+def test_a_case_of_many_tests_tells_of_each(probe: Probe, end: str, verdict: Verdict) -> None:
+    """A name is whole, however long; a reason may be cut."""
+    probed = probe(module=MANY_TESTS.format(end=end))
+    assert probed.verdict is verdict
+    first, second = probed.outcome.tests
+    assert (first.name, first.result, first.reason) == ("t.py::a", "passed", None)
+    assert (second.name, second.result) == ("t.py::b[" + "x" * 9000 + "]", "failed")
+    assert second.reason is not None and second.reason.startswith("E: yyy") and len(second.reason) == 500
+
+
+def test_tests_that_cannot_be_read_are_a_harness_error(probe: Probe) -> None:
+    with pytest.raises(HarnessError, match=r"name 't\.py::a' twice"):
+        probe(module=MANY_TESTS.format(end="headwater_tests.append(('t.py::a', 'skipped', None))"))
+
+
 BROKEN_IMPORT = "from nowhere_to_be_found import x\n"
 WRAPPED_IMPORT = (
     "def __getattr__(name):\n    try:\n        import nowhere_to_be_found\n    except ImportError as error:\n"
