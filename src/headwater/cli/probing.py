@@ -15,6 +15,7 @@ from headwater.commands.patched import PatchedRequest, test_patched
 from headwater.commands.repro import ReproRequest, repro
 from headwater.effects.probe import ProbeOptions
 from headwater.report import machine, terminal
+from headwater.report.patched import print_patched
 
 
 def probe_options(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -114,7 +115,7 @@ def test_patched_command(
     with running("test-patched", **common) as (context, output):
         report = test_patched(context, request)
         output.give(
-            lambda console: terminal.print_patched(console, report),
+            lambda console: print_patched(console, report),
             series=report.series,
             runs=machine.patched_objects(report),
             probes=[machine.probe_object(row) for row in report.rows],

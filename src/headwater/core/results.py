@@ -135,6 +135,12 @@ class PatchedRun:
     failure: str | None = None
     skipped: dict[str, PatchState] = field(default_factory=dict)
 
+    @property
+    def in_order(self) -> bool:
+        """Whether the patches apply, every verdict is as expected, and no test of the conformance suite was lost."""
+        rows = [row for line in self.lines for row in (line.before, line.after)]
+        return self.failure is None and all(row.as_expected for row in rows) and all(line.sound for line in self.lines)
+
 
 @dataclass(frozen=True)
 class PatchedReport:

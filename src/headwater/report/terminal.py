@@ -11,8 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from headwater.core.cases import Case
-from headwater.core.results import Comparison, HuntReport, PatchedReport, ProbeResult, ReproReport, Surroundings
-from headwater.core.test_results import Changes
+from headwater.core.results import HuntReport, ProbeResult, ReproReport, Surroundings
 from headwater.core.verdicts import Evidence, Verdict
 
 STYLES = {
@@ -90,7 +89,7 @@ def print_repro(console: Console, report: ReproReport, cases: Mapping[str, Case]
     console.print()
     console.print(surroundings_line(around), style="dim", highlight=False, soft_wrap=True)
     console.print(
-        f"{_counts(rows)} {probes_sentence(ran, rows)} {_judgement(rows)}",
+        f"{_counts(rows)} {probes_sentence(ran, rows)} {judgement(rows)}",
         highlight=False,
         soft_wrap=True,
     )
@@ -101,7 +100,8 @@ def _counts(rows: Sequence[ProbeResult]) -> str:
     return ", ".join(f"{counts[verdict]} {verdict.words}" for verdict in Verdict if counts[verdict]) + "."
 
 
-def _judgement(rows: Sequence[ProbeResult]) -> str:
+def judgement(rows: Sequence[ProbeResult]) -> str:
+    """Whether all rows are as expected, and which are not."""
     if any(row.expected is None for row in rows):
         known = "The atlas knows nothing of some of these: only good and absent count as in order."
         return f"{known} {'All are.' if all(row.as_expected for row in rows) else 'Not all are.'}"
@@ -117,59 +117,6 @@ def _judgement(rows: Sequence[ProbeResult]) -> str:
         )
         + "."
     )
-
-
-def print_patched(console: Console, report: PatchedReport) -> None:
-    """A table for each release and set of patches, and a closing sentence."""
-    for run in report.runs:
-        without = f" without {', '.join(run.dropped)}" if run.dropped else ""
-        console.print(f"{report.series} on {run.release}{without}", style="bold", markup=False)
-        if run.failure is not None:
-            console.print(f"not applied {run.failure}", style="red", markup=False, highlight=False, soft_wrap=True)
-        for patch, state in run.skipped.items():
-            console.print(f"{state.words}: {patch}", style="cyan", markup=False, highlight=False, soft_wrap=True)
-        if run.surroundings is not None:
-            _print_comparisons(console, run.lines, run.surroundings)
-        console.print()
-    failed = sum(run.failure is not None for run in report.runs)
-    words = [probes_sentence(report.ran, report.rows), _judgement(report.rows)] if report.rows else []
-    if failed:
-        words.append(f"The series does not apply to {failed} of {len(report.runs)}.")
-    unsound = sum(not line.sound for run in report.runs for line in run.lines)
-    if unsound:
-        words.append(f"Tests of the conformance suite ceased to hold in {unsound} of its runs.")
-    console.print(" ".join(words), highlight=False, soft_wrap=True)
-
-
-def _print_comparisons(console: Console, lines: Sequence[Comparison], around: Surroundings) -> None:
-    """One row a case and device: before, after, and what speaks for it."""
-    table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
-    for name in ("case", "device", "before", "after", "evidence"):
-        table.add_column(name, overflow="fold", no_wrap=name != "evidence")
-    for line in lines:
-        before, after = line.before, line.after
-        shown = before.evidence if after.verdict in (Verdict.GOOD, Verdict.ABSENT) else after.evidence
-        marks = [verdict_text(row.verdict) for row in (before, after)]
-        for mark, row in zip(marks, (before, after), strict=True):
-            if not row.as_expected and row.expected is not None:
-                mark.append(f"\nexpected {row.expected.words}", "bold yellow")
-        told = evidence_text(shown) if line.changes is None else changes_text(line.changes)
-        table.add_row(line.title, before.device, *marks, told)
-    console.print(table)
-    console.print()
-    console.print(surroundings_line(around), style="dim", highlight=False, soft_wrap=True)
-
-
-def changes_text(changes: Changes) -> Text:
-    """How a suite's tests differ: what ceased to hold by name, the rest as counts."""
-    text = Text()
-    for what, tests in (("fails anew", changes.new_failures), ("no longer runs", changes.lost)):
-        for one in tests:
-            text.append(f"{what}: {one.name}", "bold red")
-            text.append(f"\n{one.reason}\n" if one.reason else "\n")
-    counts = {"failing before and after": changes.still_failing, "newly passing": changes.newly_passing}
-    told = [f"{len(tests)} {what}" for what, tests in counts.items() if tests]
-    return text.append(", ".join([*([] if text else ["no new failure"]), *told]))
 
 
 def print_hunt(console: Console, report: HuntReport) -> None:
