@@ -5,19 +5,22 @@ from __future__ import annotations
 
 import ast
 from collections import Counter
+from collections.abc import Iterable
 
 _DEFINITIONS = (ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
 
 
-def touched_definitions(before: str, after: str) -> set[str]:
-    """The qualified names of what differs between two texts: "Layer.update", "Layer", and "" for the module itself.
+def touched_definitions(before: Iterable[str], after: Iterable[str]) -> set[str]:
+    """The qualified names of what differs between two sets of texts: "Layer.update", "Layer", and "" for a module
+    itself.
 
-    A definition's own statements count, not those of the definitions inside it.
+    A definition's own statements count, not those of the definitions inside it. What only went from one text to
+    another, as where a file is renamed, does not differ.
 
     Raises:
         SyntaxError: one of them is not valid Python.
     """
-    old, new = _definitions(before), _definitions(after)
+    old, new = (sum(map(_definitions, texts), Counter[tuple[str, str]]()) for texts in (before, after))
     return {name for name, _content in (old - new) + (new - old)}
 
 

@@ -6,9 +6,12 @@ from __future__ import annotations
 
 import re
 import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from email.utils import parseaddr
 from pathlib import Path
+from typing import IO
 
 from headwater.core.definitions import touched_definitions
 from headwater.core.diffs import hunk_at
@@ -41,13 +44,18 @@ class Bench:
         """The id of a commit's root tree."""
         return self.git("rev-parse", "--verify", f"{commit}^{{tree}}")
 
-    def ids(self, names: list[str]) -> list[str | None]:
+    def ids(self, names: Sequence[str]) -> list[str | None]:
         """The object ids that names such as COMMIT:PATH stand for; None where there is none."""
+        with self._asking(names) as asked:
+            answers = self.git("cat-file", "--batch-check=%(objectname)", stdin=asked).split("\n")
+        return [None if answer.endswith(" missing") else answer for answer in answers]
+
+    @contextmanager
+    def _asking(self, names: Sequence[str]) -> Iterator[IO[bytes]]:
         with tempfile.TemporaryFile() as asked:
             asked.write("".join(f"{name}\n" for name in names).encode("utf-8", "surrogateescape"))
             asked.seek(0)
-            answers = self.git("cat-file", "--batch-check=%(objectname)", stdin=asked).splitlines()
-        return [None if answer.endswith(" missing") else answer for answer in answers]
+            yield asked
 
     def commit(self, patch: Patch, tree: str, parent: str) -> str:
         """A commit of `tree` with a patch's author, date and message. The same input gives the same id."""
@@ -123,24 +131,39 @@ class Bench:
     def _placed(self, step: Step, onto: str, tree: str) -> Merged:
         """Where a release has put look-alike classes in another order, a merge by lines may take one for the other:
         what is touched must have the same name as on the base."""
-        for path in filter(None, self.git("diff", "--name-only", "-z", onto, tree).split("\0")):
-            if not path.endswith(".py"):
-                continue
+        changed, meant = self._changed_python(onto, tree), self._changed_python(step.before, step.after)
+        sides = self._texts((step.before, step.after, onto, tree), sorted(changed | meant))
+        kept = set.intersection(*map(set, sides))
+        # What either side made, removed or renamed is compared together: a definition may stand in any of these files.
+        moved = sorted((changed | meant) - kept)
+        for paths in [*([path] for path in sorted(changed & kept)), moved]:
+            before, after, ours, theirs = ([side[path] for path in paths if path in side] for side in sides)
             try:
-                wanted = touched_definitions(self._text(step.before, path), self._text(step.after, path))
-                seen = touched_definitions(self._text(onto, path), self._text(tree, path))
-            except SyntaxError as error:
-                return Merged(None, f"leaves {path} broken: {error}")
+                wanted, seen = touched_definitions(before, after), touched_definitions(ours, theirs)
+            except (SyntaxError, ValueError) as error:
+                return Merged(None, f"leaves {', '.join(paths)} broken, or finds it so: {error}")
             if elsewhere := sorted(seen - wanted):
-                return Merged(None, f"would change {_names(elsewhere)} in {path}, and on its base it changes "
-                              f"{_names(sorted(wanted)) or 'nothing'}", misplaced=True)  # fmt: skip
+                return Merged(None, f"would change {_names(elsewhere)} in {', '.join(paths)}, and on its base it "
+                              f"changes {_names(sorted(wanted)) or 'nothing'}", misplaced=True)  # fmt: skip
         return Merged(tree)
 
-    def _text(self, tree: str, path: str) -> str:
-        try:
-            return read_file(self.git, tree, path).decode("utf-8", "replace")
-        except GitFailed:
-            return ""
+    def _changed_python(self, before: str, after: str) -> set[str]:
+        names = self.git("diff", "--name-only", "--no-renames", "-z", before, after).split("\0")
+        return {name for name in names if name.endswith(".py")}
+
+    def _texts(self, trees: Sequence[str], paths: Sequence[str]) -> list[dict[str, str]]:
+        """For each tree the contents of those of `paths` that it holds; see git-cat-file(1), "BATCH OUTPUT"."""
+        with self._asking([f"{tree}:{path}" for tree in trees for path in paths]) as asked:
+            rest = self.git.raw("cat-file", "--batch", stdin=asked)
+        found: list[dict[str, str]] = []
+        for _tree in trees:
+            found.append({})
+            for path in paths:
+                head, _, rest = rest.partition(b"\n")
+                if not head.endswith(b" missing"):
+                    size = int(head.rpartition(b" ")[2])
+                    found[-1][path], rest = rest[:size].decode("utf-8", "replace"), rest[size + 1 :]
+        return found
 
 
 def _names(definitions: list[str]) -> str:
