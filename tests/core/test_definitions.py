@@ -41,7 +41,10 @@ def free():
         ("def update(self)", "def update(self, more)", {"Layer.update"}),
         ("    def update(self)", "    @cached\n    def update(self)", {"Layer.update"}),
         ("class Layer:", "class Layer(Base):", {"Layer"}),
-        ("class Layer:", "class Other:", {"Layer", "Layer.update", "Layer.reset", "Other", "Other.update", "Other.reset"}),
+        (
+            "class Layer:", "class Other:",
+            {"Layer", "Layer.update", "Layer.reset", "Other", "Other.update", "Other.reset"},
+        ),
         ("import os\n", "import os  # a comment\n\n", set()),
     ],
 )  # fmt: skip

@@ -45,6 +45,13 @@ class Patch:
         return tuple(dict.fromkeys(path for change in self.changes for path in change.paths))
 
     @property
+    def diff(self) -> bytes:
+        """Its diff alone: what `changes` was read from, on the line on which it stands in the file. A diff that the
+        message quotes is none of it, though `git apply` would take it for one."""
+        start = _diff_start(self.content) or 0
+        return b"\n" * self.content.count(b"\n", 0, start) + self.content[start:]
+
+    @property
     def message(self) -> str:
         """The commit message: subject, blank line, body."""
         return f"{self.subject}\n\n{self.body}\n" if self.body else f"{self.subject}\n"
@@ -58,8 +65,7 @@ def read_patch(file: str, content: bytes) -> Patch:
             changed, or a diff that `read_diff` refuses.
     """
     end = _MESSAGE_END.search(content)
-    diff = content[end.end() :] if end else b""
-    start = re.search(rb"(?m)^diff --git ", diff)
+    start = _diff_start(content)
     if end is None or start is None:
         raise BadInput(f"{file}: not a patch as `git format-patch` writes it (a mail with a diff)")
     mail = _read_head(file, content[: end.start()])
@@ -71,8 +77,14 @@ def read_patch(file: str, content: bytes) -> Patch:
         body=str(mail.get_payload()).strip(),
         author=headers["From"],
         date=headers["Date"],
-        changes=read_diff(diff[start.start() :], file),
+        changes=read_diff(content[start:], file),
     )
+
+
+def _diff_start(content: bytes) -> int | None:
+    end = _MESSAGE_END.search(content)
+    start = re.compile(rb"(?m)^diff --git ").search(content, end.end()) if end else None
+    return start.start() if start else None
 
 
 def _read_head(file: str, head: bytes) -> Message:

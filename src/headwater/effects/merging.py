@@ -122,7 +122,7 @@ class Bench:
     def _apply(self, patch: Patch, onto: str, *options: str) -> str:
         path, work = self.folder / "patch", self.folder / "work"
         work.mkdir(exist_ok=True)
-        path.write_bytes(patch.content)
+        path.write_bytes(patch.diff)
         self.git("read-tree", onto, index=self._index)
         return self.git.words(
             "apply", "--cached", "--verbose", "--whitespace=nowarn", *options, path, index=self._index, work_tree=work
