@@ -6,7 +6,7 @@ from __future__ import annotations
 import re
 
 import pytest
-from diff_texts import NO_NEWLINE, Text, file_diff, pieces, texts
+from diff_texts import NO_NEWLINE, Text, damaged, file_diff, pieces, texts
 from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
@@ -86,38 +86,6 @@ def test_a_line_too_many_is_named(old: Text, new: Text, context: int, line: byte
     assume(old != new)
     with pytest.raises(BadInput, match=rf"^1\.patch: {re.escape(NAME)}, hunk \d+ .*has more lines than its header"):
         read_diff(file_diff(PATH, old, new, context) + line, "1.patch")
-
-
-@st.composite
-def damaged(draw: st.DrawFn) -> bytes:
-    """A diff of two files in which a few bytes or lines were changed."""
-    parts = [file_diff(path, draw(texts()), draw(texts()), draw(CONTEXT)) for path in (PATH, b"tests/test_x.py")]
-    diff = b"".join(parts)
-    for _ in range(draw(st.integers(1, 3))):
-        lines = diff.splitlines(keepends=True) or [b""]
-        at = draw(st.integers(0, len(lines) - 1))
-        odd = draw(st.binary(max_size=8) | st.sampled_from([*_DAMAGE, *lines]))
-        kind = draw(st.sampled_from(["drop", "insert", "replace", "cut", "number"]))
-        if kind == "drop":
-            del lines[at]
-        elif kind == "insert":
-            lines.insert(at, odd)
-        elif kind == "replace":
-            lines[at] = odd
-        elif kind == "cut":
-            lines[at] = lines[at][: len(lines[at]) // 2]
-        else:
-            lines[at] = re.sub(rb"\d+", b"%d" % draw(st.integers(0, 10**30)), lines[at], count=draw(st.integers(0, 3)))
-        diff = b"".join(lines)
-    return diff
-
-
-_DAMAGE = [
-    b'diff --git "a/x b/x\n', b'diff --git "a/\\777" "b/\\777"\n', b"diff --git a/x b/x\n", b"diff --git \n",
-    b"--- a/../x\n+++ b/../x\n@@ -0,0 +1 @@\n+x\n", b"--- /dev/null\n+++ /etc/x\n@@ -0,0 +1 @@\n+x\n",
-    b"@@ -1 +1 @@\n", b"@@ -a,b +c @@\n", b"@@@ -1 -1 +1 @@@\n", b"new file mode 120000\n", b"rename from x\n",
-    b"rename to ../y\n", b"GIT binary patch\n", b"\\ No newline at end of file\n", b"\n", b"-- \n",
-]  # fmt: skip
 
 
 @given(damaged())

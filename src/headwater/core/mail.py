@@ -9,6 +9,7 @@ from email.errors import HeaderParseError
 from email.header import decode_header, make_header
 from email.message import Message
 from email.parser import HeaderParser
+from unicodedata import category
 
 from headwater.core.diffs import FileChange, read_diff
 from headwater.core.errors import BadInput
@@ -73,7 +74,7 @@ def read_patch(file: str, content: bytes) -> Patch:
     return Patch(
         file=file,
         content=content,
-        subject=re.sub(r"^\[PATCH[^\]]*\]\s*", "", " ".join(headers["Subject"].split())),
+        subject=re.sub(r"^\[PATCH[^\]]*\]\s*", "", headers["Subject"]),
         body=str(mail.get_payload()).strip(),
         author=headers["From"],
         date=headers["Date"],
@@ -96,6 +97,8 @@ def _read_head(file: str, head: bytes) -> Message:
             f"{file}: the mail's headers or message are not UTF-8 at byte {error.start}, in the line "
             f"{line.decode('latin-1')!r}; `headwater patch import` takes other encodings"
         ) from error
+    if "\0" in text:
+        raise BadInput(f"{file}: the mail's headers or message hold a null byte, in front of which git would end them")
     if "\r\n" in text:
         raise BadInput(f"{file}: its headers end in CR LF; a mail program changed it. Save it with plain line feeds")
     mail = HeaderParser().parsestr(text.partition("\n")[2] if text.startswith("From ") else text)
@@ -109,6 +112,9 @@ def _header(file: str, mail: Message, key: str) -> str:
     if not mail[key]:
         raise BadInput(f"{file}: the mail has no {key} header")
     try:
-        return str(make_header(decode_header(mail[key])))
+        text = " ".join(str(make_header(decode_header(mail[key]))).split())
     except (LookupError, ValueError, HeaderParseError) as error:
         raise BadInput(f"{file}: the {key} header cannot be decoded: {error}") from error
+    if any(category(letter) in ("Cc", "Cs") for letter in text):
+        raise BadInput(f"{file}: the {key} header holds a control character: {text!r}")
+    return text

@@ -15,13 +15,16 @@ from typing import IO
 
 from headwater.core.definitions import touched_definitions
 from headwater.core.diffs import hunk_at
-from headwater.core.errors import PatchFailed
+from headwater.core.errors import BadInput, PatchFailed
 from headwater.core.mail import Patch
 from headwater.core.states import Attempt, Merged
 from headwater.effects.git import GitDir, GitFailed
 
 # Renamed folders draw new files after them only by a guess about the author's wish.
 _MERGE = ("-c", "merge.directoryRenames=false", "merge-tree", "--write-tree")
+
+# How git says that it can make no person and no time of what it was given.
+_REFUSED = re.compile(r"ident name|disallowed characters|invalid date format")
 
 
 @dataclass(frozen=True)
@@ -58,12 +61,23 @@ class Bench:
             yield asked
 
     def commit(self, patch: Patch, tree: str, parent: str) -> str:
-        """A commit of `tree` with a patch's author, date and message. The same input gives the same id."""
+        """A commit of `tree` with a patch's author, date and message. The same input gives the same id.
+
+        Raises:
+            BadInput: git takes no such author or date.
+        """
         message = self.folder / "message"
         message.write_text(patch.message, encoding="utf-8")
         name, address = parseaddr(patch.author)
         who = {"GIT_AUTHOR_NAME": name or address, "GIT_AUTHOR_EMAIL": address, "GIT_AUTHOR_DATE": patch.date}
-        return self.git("commit-tree", "-p", parent, "-F", message, tree, environ=who)
+        try:
+            return self.git("commit-tree", "-p", parent, "-F", message, tree, environ=who)
+        except GitFailed as error:
+            if not _REFUSED.search(error.stderr):
+                raise
+            raise BadInput(
+                f"{patch.file}: git takes no commit of author {patch.author!r} and date {patch.date!r}: {error.stderr}"
+            ) from error
 
     def apply_strictly(self, patch: Patch, onto: str, series: str, base: str) -> str:
         """The tree that a patch makes of `onto`, every hunk at its very line; `series` and `base` are for errors.
