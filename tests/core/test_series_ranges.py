@@ -113,6 +113,8 @@ ONE = SeriesFile(Version("5.1.0"), TREE, PATCHES[:1])
          {"older": OLDER, "one": ONE}, r"range 5\.0\.3\.\.5\.0\.9 serves no pinned release; remove it, and older"),
         (replace(SERIES, ranges=(*SERIES.ranges, Range(Version("6.0"), Version("6.0"), "later"))),
          {"older": OLDER, "one": ONE}, r"range 6\.0 serves no pinned release"),
+        (replace(SERIES, base=Version("5.0.2")), {"older": OLDER, "one": ONE},
+         r"the series is written against 5\.0\.2, which range 5\.0\.0\.\.5\.1\.2 gives to older"),
         # Each of its releases is named alone.
         (replace(SERIES, ranges=(Range(Version("5.0.9"), Version("5.1.0"), "older"), SERIES.ranges[1])),
          {"older": OLDER, "one": ONE}, r"range 5\.0\.9\.\.5\.1\.0 serves no pinned release"),

@@ -157,7 +157,7 @@ def new_file(path: bytes, mode: bytes = b"100644") -> bytes:
          r"hunk 1 of src/transformers/a\.txt \(@@ -8,3 \+8,3 @@\) does not fit"),
         (mail_of(GOOD.replace(b"@@ -8,3 +8,3 @@", b"@@ -7,3 +7,3 @@")), PatchFailed, "Hunk #1 succeeded at 8 "),
         (mail_of(GOOD.replace(b"a.txt", b"gone.txt")), PatchFailed, r"src/transformers/gone\.txt"),
-        (mail_of(b"diff --git a/src/transformers/image.bin b/src/transformers/image.bin\nindex 1111111..2222222 100644\n"
+        (mail_of(b"diff --git a/src/transformers/image.bin b/src/transformers/image.bin\nindex 1..2 100644\n"
                  b"Binary files a/src/transformers/image.bin and b/src/transformers/image.bin differ\n"), PatchFailed,
          r"src/transformers/image\.bin"),
         (mail_of(new_file(b"b/src/transformers/a.txt").replace(b"a/x b/x", b"a/src/transformers/a.txt "
