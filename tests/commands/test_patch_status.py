@@ -63,9 +63,7 @@ PATCHES = {
     FIRST: mail("one", diff(13, "two = 2", "two = 22")),
     SECOND: mail("two", diff(16, "five = 5", "five = 55")),
 }
-ATLAS = """\
-schema = 1
-"""
+ATLAS = "schema = 1\n"
 
 
 def entry(case: str, verdict: str, first: str, last: str) -> str:
