@@ -4,8 +4,10 @@
 from __future__ import annotations
 
 import ast
+import hashlib
 from collections import Counter
 from collections.abc import Iterable
+from functools import lru_cache
 
 _DEFINITIONS = (ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
 
@@ -20,18 +22,20 @@ def touched_definitions(before: Iterable[str], after: Iterable[str]) -> set[str]
     Raises:
         SyntaxError: one of them is not valid Python.
     """
-    old, new = (sum(map(_definitions, texts), Counter[tuple[str, str]]()) for texts in (before, after))
+    old, new = (sum(map(_definitions, texts), Counter[tuple[str, bytes]]()) for texts in (before, after))
     return {name for name, _content in (old - new) + (new - old)}
 
 
-def _definitions(text: str) -> Counter[tuple[str, str]]:
-    """Every definition by its name and its own statements."""
-    found: Counter[tuple[str, str]] = Counter()
+# A series' own texts come again with every release, and each release's with every patch.
+@lru_cache(maxsize=64)
+def _definitions(text: str) -> Counter[tuple[str, bytes]]:
+    """Every definition by its name and the hash of its own statements. Not to be changed: it is kept."""
+    found: Counter[tuple[str, bytes]] = Counter()
     waiting: list[tuple[str, ast.AST]] = [("", ast.parse(text))]
     while waiting:
         name, node = waiting.pop()
         inside = _take_definitions(node)
-        found[name, ast.dump(node)] += 1
+        found[name, hashlib.sha256(ast.dump(node).encode("utf-8", "surrogatepass")).digest()] += 1
         waiting += [(f"{name}.{child.name}".lstrip("."), child) for child in inside]
     return found
 

@@ -8,7 +8,7 @@ import re
 import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from email.utils import parseaddr
 from pathlib import Path
 from typing import IO
@@ -42,6 +42,7 @@ class Bench:
 
     git: GitDir
     folder: Path
+    _sides: dict[Step, tuple[str, str, set[str]]] = field(default_factory=dict, compare=False)
 
     def tree_of(self, commit: str) -> str:
         """The id of a commit's root tree."""
@@ -119,15 +120,22 @@ class Bench:
     def merged_tree(self, step: Step, onto: str) -> tuple[str, str]:
         """git cherry-pick's merge of a step onto `onto`, on synthetic commits, since git 2.39's merge-tree takes no
         merge base: the tree, with conflict markers where the sides disagree, and the files in conflict ("" if none)."""
-        base = self.git("commit-tree", "-m", "base", f"{step.before}^{{tree}}")
+        base, theirs, _meant = self._side(step)
         ours = self.git("commit-tree", "-m", "ours", "-p", base, f"{onto}^{{tree}}")
-        theirs = self.git("commit-tree", "-m", "theirs", "-p", base, f"{step.after}^{{tree}}")
         try:
             return self.git(*_MERGE, ours, theirs).splitlines()[0], ""
         except GitFailed as error:
             if error.status != 1:
                 raise
             return error.output.splitlines()[0], _conflicting_files(error.output)
+
+    def _side(self, step: Step) -> tuple[str, str, set[str]]:
+        """The patch's side of every merge, made once: the base, its child with the patch, the Python files changed."""
+        if step not in self._sides:
+            base = self.git("commit-tree", "-m", "base", f"{step.before}^{{tree}}")
+            theirs = self.git("commit-tree", "-m", "theirs", "-p", base, f"{step.after}^{{tree}}")
+            self._sides[step] = base, theirs, self._changed_python(step.before, step.after)
+        return self._sides[step]
 
     @property
     def _index(self) -> Path:
@@ -145,7 +153,7 @@ class Bench:
     def _placed(self, step: Step, onto: str, tree: str) -> Merged:
         """Where a release has put look-alike classes in another order, a merge by lines may take one for the other:
         what is touched must have the same name as on the base."""
-        changed, meant = self._changed_python(onto, tree), self._changed_python(step.before, step.after)
+        changed, meant = self._changed_python(onto, tree), self._side(step)[2]
         sides = self._texts((step.before, step.after, onto, tree), sorted(changed | meant))
         kept = set.intersection(*map(set, sides))
         # What either side made, removed or renamed is compared together: a definition may stand in any of these files.
