@@ -23,7 +23,7 @@ def mail(*headers: str, body: str = "Why.\n") -> bytes:
     return "\n".join([*named.values(), "", body, "---", ""]).encode("utf-8", "surrogateescape") + DIFF
 
 
-@given(WORDS, st.sampled_from(["utf-8", "iso-8859-1", "iso-8859-15", "koi8-r", "utf-16", "shift_jis"]))
+@given(WORDS, st.sampled_from(["utf-8", "iso-8859-1", "iso-8859-15", "koi8-r", "cp1252", "shift_jis"]))
 def test_words_in_any_encoding(words: str, charset: str) -> None:
     # What the encoding does not have is left out, and what the header's rules would change: runs of spaces.
     text = " ".join(words.encode(charset, "ignore").decode(charset).split())
