@@ -69,7 +69,6 @@ def test_which_file_serves_a_release(write: Write, release: str | None, variant:
 @pytest.mark.parametrize(
     ("files", "message"),
     [
-        ({"series": None}, r"there is no series 'mend' in patches/; there are: none"),
         ({"series": b"\xff"}, "patches/mend/series: not UTF-8 at byte 0"),
         ({TWO: None}, f"patches/mend/series lists {TWO}, and there is no such file"),
         ({"0003-more.patch": PATCH}, r"patches/mend/0003-more\.patch is listed in no `series` file"),
