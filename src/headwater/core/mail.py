@@ -75,6 +75,17 @@ def read_patch(file: str, content: bytes) -> Patch:
     )
 
 
+def with_diff_of(content: bytes, new: bytes) -> bytes:
+    """The patch file `content` with the diff of the patch file `new`: headers and message stay byte for byte."""
+    heads = []
+    for text in (content, new):
+        end = _MESSAGE_END.search(text)
+        heads.append(text[: end.start()] if end else text)
+    diff = new[new.index(b"diff --git ", len(heads[1])) :]
+    # Where `---` and a summary stood behind the message, the diff is set off by an empty line.
+    return heads[0] + (b"" if heads[0].endswith(b"\n\n") else b"\n") + diff
+
+
 def _read_head(file: str, head: bytes) -> Message:
     try:
         text = head.decode("utf-8")
