@@ -7,6 +7,7 @@ import time
 
 from headwater.core.applied import Journal, read_journal
 from headwater.core.errors import BadInput
+from headwater.effects.files import clear_away
 from headwater.effects.moving import Mover
 from headwater.effects.tree_files import TreeFiles
 from headwater.effects.work_tree import WorkTree
@@ -23,6 +24,7 @@ def recover(tree: WorkTree) -> str | None:
     """
     mover = Mover(tree)
     if not mover.journal_file.is_file():
+        clear_away(tree.state / "incoming")  # What is left of a move that had ended but for this.
         return None
     journal = read_journal(mover.journal_file.read_text(encoding="utf-8"), str(mover.journal_file))
     # Somebody who removed the lock may have used git since: then nothing is certain but what the files show.

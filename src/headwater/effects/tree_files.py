@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
-import os
 import shutil
 import stat
 from collections.abc import Collection, Sequence
@@ -114,7 +113,7 @@ class TreeFiles:
         return str(copy)
 
     def _tidy(self, folder: Path, removable: Collection[str] | None) -> None:
-        while folder != self._tree.path and not any(os.scandir(folder)):
+        while folder != self._tree.path and not any(folder.iterdir()):
             if removable is not None and folder.relative_to(self._tree.path).as_posix() not in removable:
                 return
             folder.rmdir()

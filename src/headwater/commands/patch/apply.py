@@ -71,7 +71,7 @@ def _apply(ground: OnTree, series: Series) -> ApplyReport:
 
 def _move(ground: OnTree, series: Series, report: ApplyReport) -> None:
     patches = patches_of(series, report.variant, [one.commit for one in report.patches])
-    others = ground.others(series.name)
+    others = ground.tree.recorded()
 
     def recorded(folders: tuple[str, ...]) -> tuple[AppliedSeries, ...]:
         made = AppliedSeries(series.name, report.release, report.variant, report.before, report.after, patches, folders)

@@ -73,10 +73,12 @@ class OnTree:
             return None, False
         return pins.nearest_stated(text.decode("utf-8", "replace")), False
 
-    def others(self, series: str) -> tuple[AppliedSeries, ...]:
-        """What is remembered of other series, and of this one on other branches."""
-        applied = {one.after for one in self.tree.applied() if one.series == series}
-        return tuple(one for one in self.tree.recorded() if one.series != series or one.after not in applied)
+    def without(self, applied: AppliedSeries) -> tuple[AppliedSeries, ...]:
+        """What is remembered of the tree without this, once: another branch may have the very same."""
+        every = list(reversed(self.tree.recorded()))
+        if applied in every:
+            every.remove(applied)
+        return tuple(reversed(every))
 
     def applied(self, series: str) -> AppliedSeries | None:
         """What is remembered of a series that is applied at HEAD or below it."""

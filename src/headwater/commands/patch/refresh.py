@@ -164,7 +164,7 @@ def extend(
 ) -> None:  # fmt: skip
     """Move a tree whose files lie there already to the commit `after`, which ends the series `applied` from now on; and
     write patch files."""
-    others = tuple(one for one in ground.tree.recorded() if one != applied)
+    others = ground.without(applied)
     folders = tuple(sorted({*applied.folders, *_new_folders(ground, applied.before, after)}))
     grown = replace(applied, after=after, patches=patches, folders=folders)
     ground.mover.move(Move(purpose, head, after, lambda _made: (*others, grown), keeps_files=True, files=files))

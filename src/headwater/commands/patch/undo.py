@@ -21,7 +21,7 @@ def undo(context: Context, name: str | None, tree: Path) -> UndoReport:
     """
     with on_tree(context, tree) as ground:
         applied = _topmost(ground, name)
-        others = tuple(one for one in ground.tree.recorded() if one != applied)
+        others = ground.without(applied)
         move = Move(
             f"undo {applied.series}", applied.after, applied.before, lambda _made: others, removable=applied.folders
         )
