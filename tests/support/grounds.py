@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import stat
 import subprocess
 import sys
@@ -191,7 +192,8 @@ class Grounds:
         target.mkdir()
         git(target, "init", "--quiet")
         make_state(target, {**self.sources(version), **more})
-        git(target, "commit", "--quiet", "-m", "upstream")
+        when = "2026-01-02T03:04:05+0000"
+        git(target, "commit", "--quiet", "-m", "upstream", GIT_AUTHOR_DATE=when, GIT_COMMITTER_DATE=when)
         return target
 
     def mirror(self) -> Path:
@@ -267,3 +269,67 @@ def make_a_mess(tree: Path) -> None:
     git(tree, "update-index", "--assume-unchanged", "src/transformers/__init__.py")
     (tree / "empty").mkdir()
     (tree / "link").symlink_to("nowhere")
+
+
+# Runs one command, and kills itself before the step number MOMENT of the move that changes anything outside: a file
+# opened for writing, renamed, linked or removed, a process started. It prints how many there were
+# before HEAD moves, and beyond the last step how many there were in all.
+DRIVER = """
+import os, signal, sys
+from contextlib import ExitStack
+from pathlib import Path
+from headwater.commands.context import Context
+from headwater.commands.patch.apply import apply
+from headwater.commands.patch.refresh import refresh
+from headwater.commands.patch.undo import undo
+from headwater.effects.moving import Mover
+
+root, tree, what, moment = Path(sys.argv[1]), Path(sys.argv[2]), sys.argv[3], int(sys.argv[4])
+name = sys.argv[5] if sys.argv[5:] else "example"
+STEPS = {"os.rename", "os.remove", "os.link", "os.mkdir", "os.rmdir", "os.chmod", "subprocess.Popen"}
+seen, armed = 0, False
+
+def hook(event, arguments):
+    global seen
+    writes = event == "open" and isinstance(arguments[2], int) and arguments[2] & (os.O_WRONLY | os.O_RDWR)
+    if armed and (writes or event in STEPS):
+        seen += 1
+        if seen == moment:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+move = Mover.move
+def watched(self, it):
+    global armed
+    print("moving", flush=True)
+    armed = True
+    move(self, it)
+    armed = False
+    print(seen, flush=True)
+Mover.move = watched
+decide = Mover.set_head
+Mover.set_head = lambda self, journal: (print(seen, flush=True), decide(self, journal))
+sys.addaudithook(hook)
+with ExitStack() as exits:
+    context = Context(root, lambda event: None, offline=True, exits=exits)
+    if what == "apply":
+        apply(context, name, tree)
+    elif what == "undo":
+        undo(context, name, tree)
+    else:
+        refresh(context, name, "1", tree, [])
+"""
+NEVER = 1_000_000
+
+
+def steps_of(
+    grounds: Grounds, tree: Path, what: str, moment: int = NEVER, name: str = "example"
+) -> tuple[int, int] | None:
+    """Run a command and kill it at a step; the number of steps that it had before HEAD moved, and in all; None where it
+    was killed."""
+    process = grounds.start(DRIVER, tree, what, moment, name)
+    out, err = process.communicate()
+    assert process.returncode in (0, -signal.SIGKILL), err
+    if process.returncode != 0:
+        return None
+    before, total = out.split()[-2:]
+    return int(before), int(total)

@@ -9,7 +9,6 @@ differ between the two commits are touched.
 from __future__ import annotations
 
 import fcntl
-import os
 import secrets
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -151,7 +150,8 @@ class Mover:
         if index is not None:
             index.replace(self._tree.index)
         for number, name in enumerate(journal.files):
-            _replace_file(Path(name), (self._tree.state / "incoming" / f"file-{number}").read_bytes())
+            content = (self._tree.state / "incoming" / f"file-{number}").read_bytes()
+            _replace_file(Path(name), content, journal.token)
         write_atomically(self._tree.record, write_applied(journal.applied))
         self.end(journal)
 
@@ -245,17 +245,13 @@ def _missing_folders(tree: WorkTree, changes: Sequence[Change]) -> tuple[str, ..
     return tuple(sorted(parent for parent in parents if mode_of(tree.path / parent) is None))
 
 
-def _replace_file(path: Path, content: bytes) -> None:
-    """Write a file of the workspace, unless it has that content."""
-    if path.is_file() and path.read_bytes() == content:
-        return
+def _replace_file(path: Path, content: bytes, token: str) -> None:
+    """Write a file of the workspace in one step, unless it has that content."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
-    part = Path(name)
-    try:
-        with os.fdopen(handle, "wb") as out:
-            out.write(content)
-        part.chmod(0o644)
+    # A run that was killed has left it under the same name.
+    part = path.with_name(f".{path.name}.{token}")
+    part.write_bytes(content)
+    if path.is_file() and path.read_bytes() == content:
+        part.unlink()
+    else:
         part.replace(path)
-    finally:
-        part.unlink(missing_ok=True)

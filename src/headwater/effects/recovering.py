@@ -23,8 +23,10 @@ def recover(tree: WorkTree) -> str | None:
         BadInput: git is at work in the tree, so that nothing can be done now.
     """
     mover = Mover(tree)
+    for part in tree.state.glob(".*"):
+        part.unlink()  # What was written to be renamed.
     if not mover.journal_file.is_file():
-        clear_away(tree.state / "incoming")  # What is left of a move that had ended but for this.
+        clear_away(tree.state / "incoming")
         return None
     journal = read_journal(mover.journal_file.read_text(encoding="utf-8"), str(mover.journal_file))
     # Somebody who removed the lock may have used git since: then nothing is certain but what the files show.

@@ -46,7 +46,7 @@ def ready(grounds: Grounds, shelf: Path) -> Grounds:
         "5.2.0": {
             **RELEASE,
             "transformers/__init__.py": INIT.replace(b"5.0", b"5.2"),
-            "transformers/a.py": text(l30=b"o"),
+            "transformers/a.py": text(l30=b"other"),
         },
     }
     grounds.releases.update({version: dict(files) for version, files in releases.items()})

@@ -6,6 +6,7 @@ HEADWATER_KILLS scales how many moments of a move are killed at in the slow test
 
 from __future__ import annotations
 
+import contextlib
 import os
 import random
 import signal
@@ -13,65 +14,25 @@ import time
 from pathlib import Path
 
 import pytest
-from grounds import Grounds, checkout_of, clone_of, fsck, git, make_a_mess, put, snapshot, take
+from grounds import (
+    DRIVER,
+    NEVER,
+    Grounds,
+    checkout_of,
+    clone_of,
+    fsck,
+    git,
+    make_a_mess,
+    put,
+    snapshot,
+    steps_of,
+    take,
+)
 
 from headwater.core.errors import BadInput
 from headwater.core.events import Note
 
 KILLS = int(os.environ.get("HEADWATER_KILLS", "3"))
-# Runs one command, and kills itself before the step number MOMENT of the move that changes anything outside: a file
-# opened for writing, renamed, linked or removed, a process started. It prints how many there were
-# before HEAD moves, and beyond the last step how many there were in all.
-DRIVER = """
-import os, signal, sys
-from contextlib import ExitStack
-from pathlib import Path
-from headwater.commands.context import Context
-from headwater.commands.patch.apply import apply
-from headwater.commands.patch.undo import undo
-from headwater.effects.moving import Mover
-
-root, tree, what, moment = Path(sys.argv[1]), Path(sys.argv[2]), sys.argv[3], int(sys.argv[4])
-STEPS = {"os.rename", "os.remove", "os.link", "os.mkdir", "os.rmdir", "os.chmod", "subprocess.Popen"}
-seen, armed = 0, False
-
-def hook(event, arguments):
-    global seen
-    writes = event == "open" and isinstance(arguments[2], int) and arguments[2] & (os.O_WRONLY | os.O_RDWR)
-    if armed and (writes or event in STEPS):
-        seen += 1
-        if seen == moment:
-            os.kill(os.getpid(), signal.SIGKILL)
-
-move = Mover.move
-def watched(self, it):
-    global armed
-    print("moving", flush=True)
-    armed = True
-    move(self, it)
-    armed = False
-    print(seen, flush=True)
-Mover.move = watched
-decide = Mover.set_head
-Mover.set_head = lambda self, journal: (print(seen, flush=True), decide(self, journal))
-sys.addaudithook(hook)
-with ExitStack() as exits:
-    context = Context(root, lambda event: None, offline=True, exits=exits)
-    apply(context, "example", tree) if what == "apply" else undo(context, "example", tree)
-"""
-NEVER = 1_000_000
-
-
-def steps_of(grounds: Grounds, tree: Path, what: str, moment: int = NEVER) -> tuple[int, int] | None:
-    """Run a command and kill it at a step; the number of steps that it had before HEAD moved, and in all; None where it
-    was killed."""
-    process = grounds.start(DRIVER, tree, what, moment)
-    out, err = process.communicate()
-    assert process.returncode in (0, -signal.SIGKILL), err
-    if process.returncode != 0:
-        return None
-    before, total = out.split()[-2:]
-    return int(before), int(total)
 
 
 def is_in_order(tree: Path) -> bool:
@@ -163,7 +124,8 @@ def test_killed_at_any_time(ready: Grounds, group: bool) -> None:
         time.sleep(chance.uniform(0, 0.4))
         killed += process.poll() is None
         if group:
-            os.killpg(process.pid, signal.SIGKILL)
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
         else:
             process.kill()
         process.communicate()
