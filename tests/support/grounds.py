@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 import stat
 import subprocess
@@ -111,6 +112,8 @@ def make_state(folder: Path, files: Files) -> None:
     """Have exactly these files in a work tree, and in its index."""
     for path in [path for path in folder.rglob("*") if path.is_file() and ".git" not in path.parts]:
         path.unlink()
+    for path in sorted((path for path in folder.iterdir() if path.name != ".git"), reverse=True):
+        shutil.rmtree(path)
     write_files(folder, files)
     git(folder, "add", "--all", "--force")
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import fcntl
 import secrets
+import stat
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -234,7 +235,7 @@ def _lock_text(journal: Journal) -> str:
 
 
 def _missing_folders(tree: WorkTree, changes: Sequence[Change]) -> tuple[str, ...]:
-    """The folders that have to be made, each after the one that it lies in."""
+    """The folders that have to be made, each after the one that it lies in; also where a file lies now that goes."""
     parents = {
         "/".join(parts[:number])
         for change in changes
@@ -242,7 +243,7 @@ def _missing_folders(tree: WorkTree, changes: Sequence[Change]) -> tuple[str, ..
         for parts in [change.path.split("/")]
         for number in range(1, len(parts))
     }
-    return tuple(sorted(parent for parent in parents if mode_of(tree.path / parent) is None))
+    return tuple(sorted(parent for parent in parents if not stat.S_ISDIR(mode_of(tree.path / parent) or 0)))
 
 
 def _replace_file(path: Path, content: bytes, token: str) -> None:

@@ -46,7 +46,7 @@ class TreeFiles:
             BadInput: somebody has edited a file since it was laid aside.
         """
         for change in changes:
-            if not self._is(change, change.old):
+            if not self._has_content(change, change.old):
                 raise BadInput(f"{self._tree.path / change.path} was edited meanwhile; nothing was changed")
             if change.new is None:
                 path = self._tree.path / change.path
@@ -75,20 +75,25 @@ class TreeFiles:
         return saved
 
     def is_edited(self, change: Change) -> bool:
-        """Whether a file is neither as before nor as after."""
-        return not self._is(change, change.old) and not self._is(change, change.new)
+        """Whether a file's content is neither that before nor that after."""
+        return not self._has_content(change, change.old) and not self._has_content(change, change.new)
 
     def is_new(self, change: Change) -> bool:
         """Whether a file is as after the move."""
         return self._is(change, change.new)
 
     def _is(self, change: Change, side: Side | None) -> bool:
+        mode = mode_of(self._tree.path / change.path) or 0
+        same_mode = side is None or bool(mode & stat.S_IXUSR) == is_executable(side)
+        return same_mode and self._has_content(change, side)
+
+    def _has_content(self, change: Change, side: Side | None) -> bool:
+        """Whether what lies there has a side's content, or is no file where that has none."""
         path = self._tree.path / change.path
         mode = mode_of(path)
         if side is None or mode is None or stat.S_ISDIR(mode):
             return side is None and (mode is None or stat.S_ISDIR(mode))
-        same_mode = bool(mode & stat.S_IXUSR) == is_executable(side)
-        return stat.S_ISREG(mode) and same_mode and _hash_of(path) == side.sha256
+        return stat.S_ISREG(mode) and _hash_of(path) == side.sha256
 
     def _aside(self, side: str, number: int) -> Path:
         return self._folder / f"{side}-{number}"

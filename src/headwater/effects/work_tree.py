@@ -81,7 +81,9 @@ class WorkTree:
         """Whether the repository has a commit."""
         try:
             self.git("cat-file", "-e", f"{commit}^{{commit}}")
-        except GitFailed:
+        except GitFailed as error:
+            if error.status not in (1, 128):
+                raise
             return False
         return True
 
@@ -89,7 +91,9 @@ class WorkTree:
         """Whether a commit is HEAD or lies below it."""
         try:
             self.git("merge-base", "--is-ancestor", commit, "HEAD")
-        except GitFailed:
+        except GitFailed as error:
+            if error.status != 1:
+                raise
             return False
         return True
 

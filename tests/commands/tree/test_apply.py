@@ -21,6 +21,7 @@ from grounds import (
     make_a_mess,
     put,
     snapshot,
+    steps_of,
     take,
     text,
     write_files,
@@ -242,6 +243,40 @@ def test_a_file_of_the_person_in_a_folder_of_the_series_stays(ready: Grounds) ->
     take(ready, tree)
     assert sorted(path.name for path in (tree / "src/transformers/fresh").iterdir()) == ["mine.py"]
     assert git(tree, "status", "--porcelain") == "?? src/transformers/fresh/"
+
+
+def test_amended_commits_are_not_given_up(ready: Grounds) -> None:
+    tree = clone_of(ready)
+    put(ready, tree)
+    git(tree, "commit", "--quiet", "--amend", "-m", "Otherwise")
+    before = snapshot(tree)
+    with pytest.raises(BadInput, match=r"they were amended.*`headwater patch refresh example .*git reset --keep"):
+        take(ready, tree)
+    assert snapshot(tree) == before
+
+
+def test_a_folder_takes_a_files_place_and_a_file_a_folders(ready: Grounds) -> None:
+    gone = {"src/transformers/b.py", "src/transformers/old/gone.py"}
+    swapped = {name: content for name, content in SOURCES.items() if name not in gone}
+    ready.series("swap", "5.0.0", [{**swapped, "src/transformers/b.py/in.py": b"", "src/transformers/old": b"file\n"}])
+    tree = clone_of(ready)
+    before = snapshot(tree)
+    put(ready, tree, "swap")
+    assert (tree / "src/transformers/old").read_bytes() == b"file\n"
+    assert (tree / "src/transformers/b.py/in.py").read_bytes() == b""
+    after = snapshot(tree)
+    take(ready, tree)
+    assert snapshot(tree) == before
+    steps = steps_of(ready, tree, "apply", name="swap")
+    assert steps is not None
+    assert steps_of(ready, tree, "undo", steps[0] - 4, "swap") is None
+    assert not put(ready, tree, "swap").changed
+    assert snapshot(tree) == after
+    assert steps_of(ready, tree, "undo", name="swap") is not None
+    assert steps_of(ready, tree, "apply", steps[0] - 4, "swap") is None
+    with pytest.raises(BadInput, match="no series is applied"):
+        take(ready, tree)
+    assert snapshot(tree) == before
 
 
 def test_two_series_come_off_in_order(ready: Grounds) -> None:

@@ -112,7 +112,7 @@ def rounds(grounds: Grounds, seed: int, count: int, killing: bool) -> None:
 
 
 def test_some_random_series(grounds: Grounds) -> None:
-    rounds(grounds, 0, 3, killing=False)
+    rounds(grounds, 0, 2, killing=False)
 
 
 @pytest.mark.slow

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
@@ -75,8 +75,7 @@ def is_what_the_series_gives(grounds: Grounds, tree: Path) -> None:
 
 
 @pytest.mark.parametrize("make", [clone_of, checkout_of])
-def test_an_edit_goes_into_the_last_patch(ready: Grounds, make: object) -> None:
-    assert callable(make)
+def test_an_edit_goes_into_the_last_patch(ready: Grounds, make: Callable[[Grounds], Path]) -> None:
     tree = make(ready)
     put(ready, tree)
     old = age(ready)

@@ -34,6 +34,7 @@ def _topmost(ground: OnTree, name: str | None) -> AppliedSeries:
     tree = ground.tree
     applied = [one for one in tree.applied() if name in (None, one.series)]
     if not applied:
+        _require_not_amended(ground, name)
         what = f"series {name} is not applied" if name is not None else "no series is applied"
         raise BadInput(f"{what} in {tree.path}; `headwater patch apply SERIES --tree {tree.path}` applies one")
     # Of two that end at HEAD the later one has nothing of its own below the other: there are none.
@@ -46,3 +47,14 @@ def _topmost(ground: OnTree, name: str | None) -> AppliedSeries:
             "them without the series"
         )
     return found
+
+
+def _require_not_amended(ground: OnTree, name: str | None) -> None:
+    tree = ground.tree
+    for one in reversed(tree.recorded()):
+        if name in (None, one.series) and one.before != tree.head() and tree.has_ancestor(one.before):
+            raise BadInput(
+                f"the commits of series {one.series} in {tree.path} are not those that were made: they were amended, "
+                f"or others took their place. `headwater patch refresh {one.series} --tree {tree.path}` takes them "
+                f"into the patch files; `git reset --keep {one.before[:12]}` gives them up"
+            )
