@@ -96,7 +96,9 @@ class Mover:
             if journal.phase == "written" and journal.before != journal.after == self._tree.head():
                 self.complete(journal, index)
             else:
-                self.back(journal)
+                if journal.phase != "begun" and not move.keeps_files:
+                    files.take_back(journal.changes, journal.folders)
+                self.end(journal)
             raise
         self.complete(journal, index)
 

@@ -59,20 +59,28 @@ class TreeFiles:
     def restore(self, changes: Sequence[Change], folders: Sequence[str]) -> list[str]:
         """Put every file back. One that is neither the old nor the new was edited by somebody: it is kept aside, and
         its copy named."""
-        saved = []
         for change in changes:
-            self._part(change).unlink(missing_ok=True)
-            if self.is_edited(change):
-                saved.append(self._save(change))
-            if change.old is None:
-                (self._tree.path / change.path).unlink(missing_ok=True)
+            with contextlib.suppress(FileNotFoundError, NotADirectoryError):
+                self._part(change).unlink()
+        saved = [self._save(change) for change in changes if self.is_edited(change)]
+        self._put_back(changes, folders, ())
+        return saved
+
+    def take_back(self, changes: Sequence[Change], folders: Sequence[str]) -> None:
+        """Put every file back that is as the move wrote it; what somebody has edited stays."""
+        self._put_back(changes, folders, {change.path for change in changes if self.is_edited(change)})
+
+    def _put_back(self, changes: Sequence[Change], folders: Sequence[str], spared: Collection[str]) -> None:
+        for change in changes:
+            path = self._tree.path / change.path
+            if change.old is None and change.path not in spared and stat.S_ISREG(mode_of(path) or 0):
+                path.unlink()
         for folder in sorted(folders, reverse=True):
             with contextlib.suppress(OSError):
                 (self._tree.path / folder).rmdir()
         for number, change in enumerate(changes):
-            if change.old is not None and not self._is(change, change.old):
+            if change.old is not None and change.path not in spared and not self._is(change, change.old):
                 self._put(change, self._aside("old", number), change.old)
-        return saved
 
     def is_edited(self, change: Change) -> bool:
         """Whether a file's content is neither that before nor that after."""

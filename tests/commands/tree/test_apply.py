@@ -4,13 +4,14 @@
 from __future__ import annotations
 
 import fcntl
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
 
 import pytest
 from grounds import (
     INIT,
     MORE,
+    RELEASE,
     SOURCES,
     THREE,
     Grounds,
@@ -27,8 +28,10 @@ from grounds import (
     write_files,
 )
 
+from headwater.core.applied import Change
 from headwater.core.errors import BadInput, HeadwaterError, PatchFailed
 from headwater.core.states import PatchState
+from headwater.effects.tree_files import TreeFiles
 
 MAKE = pytest.mark.parametrize("make", [clone_of, checkout_of])
 Make = Callable[..., Path]
@@ -245,6 +248,45 @@ def test_a_file_of_the_person_in_a_folder_of_the_series_stays(ready: Grounds) ->
     assert git(tree, "status", "--porcelain") == "?? src/transformers/fresh/"
 
 
+def test_an_edit_made_meanwhile_stays(ready: Grounds, monkeypatch: pytest.MonkeyPatch) -> None:
+    tree = clone_of(ready)
+    before = snapshot(tree)
+    edited = tree / "src/transformers/data.bin"
+    write = TreeFiles.write
+
+    def write_late(files: TreeFiles, changes: Sequence[Change], removable: Collection[str] | None) -> None:
+        edited.write_bytes(b"mine, at the last moment\n")
+        write(files, changes, removable)
+
+    monkeypatch.setattr(TreeFiles, "write", write_late)
+    with pytest.raises(BadInput, match=r"data\.bin was edited meanwhile"):
+        put(ready, tree)
+    assert edited.read_bytes() == b"mine, at the last moment\n"
+    edited.write_bytes(RELEASE["transformers/data.bin"])
+    assert snapshot(tree) == before
+
+
+def test_settings_of_the_person_count_and_programs_do_not_run(
+    ready: Grounds, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tree = clone_of(ready)
+    ran = tmp_path / "ran"
+    for name in ("reference-transaction", "post-index-change", "post-checkout", "fsmonitor"):
+        hook = tree / ".git" / "hooks" / name
+        hook.parent.mkdir(exist_ok=True)
+        hook.write_text(f"#!/bin/sh\necho {name} >> '{ran}'\n", encoding="utf-8")
+        hook.chmod(0o755)
+    git(tree, "config", "core.fsmonitor", str(tree / ".git" / "hooks" / "fsmonitor"))
+    settings = tmp_path / "gitconfig"
+    settings.write_text("[core]\n\tautocrlf = true\n[diff]\n\tnoprefix = true\n", encoding="utf-8")
+    monkeypatch.setenv("GIT_CONFIG_GLOBAL", str(settings))
+    put(ready, tree)
+    assert not ran.exists()
+    assert (tree / "tests/utils/test_a.py").read_bytes() == b"def test(): pass\r\n"
+    take(ready, tree)
+    assert not ran.exists()
+
+
 def test_amended_commits_are_not_given_up(ready: Grounds) -> None:
     tree = clone_of(ready)
     put(ready, tree)
@@ -273,10 +315,11 @@ def test_a_folder_takes_a_files_place_and_a_file_a_folders(ready: Grounds) -> No
     assert not put(ready, tree, "swap").changed
     assert snapshot(tree) == after
     assert steps_of(ready, tree, "undo", name="swap") is not None
-    assert steps_of(ready, tree, "apply", steps[0] - 4, "swap") is None
-    with pytest.raises(BadInput, match="no series is applied"):
-        take(ready, tree)
-    assert snapshot(tree) == before
+    for moment in (steps[0] * 6 // 10, steps[0] * 7 // 10, steps[0] - 4):
+        assert steps_of(ready, tree, "apply", moment, "swap") is None
+        with pytest.raises(BadInput, match="no series is applied"):
+            take(ready, tree)
+        assert snapshot(tree) == before
 
 
 def test_two_series_come_off_in_order(ready: Grounds) -> None:
