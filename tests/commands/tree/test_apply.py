@@ -287,6 +287,23 @@ def test_settings_of_the_person_count_and_programs_do_not_run(
     assert not ran.exists()
 
 
+@pytest.mark.parametrize("how", [["--depth=1"], ["--reference-if-able", "clone"], ["--filter=blob:none"]])
+def test_clones_that_do_not_have_everything(ready: Grounds, tmp_path: Path, how: list[str]) -> None:
+    whole = clone_of(ready)
+    git(whole, "config", "uploadpack.allowFilter", "true")
+    write_files(whole, {"README.md": b"two\n"})
+    git(whole, "commit", "--quiet", "-am", "two")
+    git(tmp_path, "clone", "--quiet", *how, whole.as_uri(), "part: of it")
+    tree = tmp_path / "part: of it"
+    before = snapshot(tree)
+    report = put(ready, tree)
+    assert git(tree, "status", "--porcelain") == ""
+    fsck(tree)
+    take(ready, tree)
+    assert snapshot(tree) == before
+    assert git(tree, "cat-file", "-t", report.after) == "commit"
+
+
 def test_amended_commits_are_not_given_up(ready: Grounds) -> None:
     tree = clone_of(ready)
     put(ready, tree)

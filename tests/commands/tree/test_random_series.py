@@ -18,7 +18,7 @@ from headwater.core.errors import BadInput
 
 KILLS = int(os.environ.get("HEADWATER_KILLS", "3"))
 FOLDERS = ("", "cache/", "models/gpt/", "models/\u00fc ml/")
-NAMES = ("a.py", "b.txt", "with space.cfg", "\u00e9.md", "tool*")
+NAMES = ("a.ini", "b.txt", "with space.cfg", "\u00e9.md", "tool*")
 
 
 def content(chance: random.Random) -> bytes:
@@ -55,7 +55,7 @@ def changed(chance: random.Random, files: dict[str, bytes], number: int) -> dict
             after[path.removesuffix("*") if path.endswith("*") else f"{path}*"] = old
         elif kind == "replace":
             after[path] = content(chance)
-    after[f"tests/models/t{number}/test_{number}.py"] = content(chance)
+    after[f"tests/models/t{number}/test_{number}.txt"] = content(chance)
     return after
 
 
@@ -73,8 +73,8 @@ def lie_about(chance: random.Random, tree: Path, theirs: set[str]) -> None:
             git(tree, "--literal-pathspecs", "add", path)
 
 
-def play(grounds: Grounds, seed: int, tree: Path, name: str, killing: bool) -> None:
-    """Write a random series; apply and undo it, killed now and then."""
+def play(grounds: Grounds, seed: int, tree: Path, name: str, killing: bool) -> int:
+    """Write a random series; apply and undo it, killed now and then; how many times it was."""
     chance = random.Random(seed)
     states = [grounds.sources("5.0.0")]
     for number in range(chance.randrange(1, 4)):
@@ -84,14 +84,12 @@ def play(grounds: Grounds, seed: int, tree: Path, name: str, killing: bool) -> N
     theirs |= {path.removesuffix("*") for state in states[1:] for path in state if state[path] != states[0].get(path)}
     lie_about(chance, tree, theirs)
     before = snapshot(tree)
-    if killing:
-        steps_of(grounds, tree, "apply", chance.randrange(1, 250), name)
+    killed = killing and steps_of(grounds, tree, "apply", chance.randrange(1, 160), name) is None
     put(grounds, tree, name)
     for path, wanted in states[-1].items():
         if path.removesuffix("*") in theirs:
             assert (tree / path.removesuffix("*")).read_bytes() == wanted, (seed, path)
-    if killing:
-        steps_of(grounds, tree, "undo", chance.randrange(1, 250), name)
+    killed_again = killing and steps_of(grounds, tree, "undo", chance.randrange(1, 160), name) is None
     try:
         take(grounds, tree, name)
     except BadInput as error:
@@ -99,14 +97,15 @@ def play(grounds: Grounds, seed: int, tree: Path, name: str, killing: bool) -> N
     assert snapshot(tree) == before, seed
     git(tree, "reset", "--quiet", "--hard")
     git(tree, "clean", "-qfdx")
+    return killed + killed_again
 
 
 def rounds(grounds: Grounds, seed: int, count: int, killing: bool) -> None:
     """Some series on one random release, on a clone and on a checkout in turn."""
     grounds.add_releases({"5.0.0": release(random.Random(seed))})
     trees = [grounds.clone("5.0.0", {".gitignore": b"*.log\n"}), grounds.checkout("5.0.0")]
-    for number in range(count):
-        play(grounds, 1000 * seed + number, trees[number % 2], f"random-{number}", killing)
+    killed = [play(grounds, 1000 * seed + n, trees[n % 2], f"random-{n}", killing) for n in range(count)]
+    assert not killing or sum(killed) > count // 2
     fsck(trees[0])
     fsck(grounds.mirror())
 
