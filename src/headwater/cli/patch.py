@@ -8,6 +8,7 @@ from typing import Any
 
 import click
 
+from headwater.cli.patch_tree import TREE_COMMANDS
 from headwater.cli.run import common_options, running
 from headwater.commands.patch.carry import abort, carry, resume
 from headwater.commands.patch.diff import diff
@@ -30,6 +31,10 @@ def patch_group() -> None:
       headwater patch explain hybrid-static-cache 5.5.0
       headwater patch apply hybrid-static-cache --tree upstream/checkouts/5.10.1
     """
+
+
+for command in TREE_COMMANDS:
+    patch_group.add_command(command)
 
 
 @patch_group.command("status")

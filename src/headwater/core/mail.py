@@ -88,6 +88,29 @@ def _diff_start(content: bytes) -> int | None:
     return start.start() if start else None
 
 
+_IDS = re.compile(rb"(?m)^index [0-9a-f]+\.\.[0-9a-f]+")
+
+
+def same_but_ids(one: bytes, other: bytes) -> bool:
+    """Whether two patch files differ in nothing but the ids of contents, which change with every patch below.
+
+    A binary patch applies to the very content that its ids name: there they count.
+    """
+    binary = any(b"\nGIT binary patch\n" in content for content in (one, other))
+    return one == other if binary else _IDS.sub(b"index", one) == _IDS.sub(b"index", other)
+
+
+def with_diff_of(content: bytes, new: bytes) -> bytes:
+    """The patch file `content` with the diff of the patch file `new`: headers and message stay byte for byte."""
+    heads = []
+    for text in (content, new):
+        end = _MESSAGE_END.search(text)
+        heads.append(text[: end.start()] if end else text)
+    diff = new[new.index(b"diff --git ", len(heads[1])) :]
+    # Where `---` and a summary stood behind the message, the diff is set off by an empty line.
+    return heads[0] + (b"" if heads[0].endswith(b"\n\n") else b"\n") + diff
+
+
 def _read_head(file: str, head: bytes) -> Message:
     try:
         text = head.decode("utf-8")

@@ -189,7 +189,7 @@ def _require_applied(series: Series, carried: Carried, way: str) -> None:
         verb = "conflicts" if carried.state is PatchState.CONFLICT else "is misplaced"
         raise PatchFailed(
             f"patch {carried.step.patch.file} of series {series.name} {verb} when it is carried {way} by a three-way "
-            f"merge: it {carried.reason}. `headwater patch carry {series.name} --to RELEASE` makes a variant"
+            f"merge: {carried.reason}. `headwater patch carry {series.name} --to RELEASE` makes a variant"
         )
 
 

@@ -41,6 +41,12 @@ _LEAKING = (
     "GIT_DEFAULT_HASH", "GIT_DEFAULT_REF_FORMAT",
 )  # fmt: skip
 _SETTINGS = ("core.autocrlf=false", "core.quotePath=false", "gc.auto=0", "advice.detachedHead=false")
+# In a person's own work tree that person's settings say how files are written there (line ends, filters); programs that
+# git would start by the way have no say.
+_PERSONAL_ISOLATION = {
+    name: _ISOLATION[name] for name in ("GIT_TERMINAL_PROMPT", "GIT_OPTIONAL_LOCKS", "GIT_NO_REPLACE_OBJECTS")
+}
+_PERSONAL_SETTINGS = ("core.quotePath=false", "gc.auto=0", f"core.hooksPath={os.devnull}", "core.fsmonitor=false")
 
 
 class GitFailed(HarnessError):
@@ -59,10 +65,15 @@ def shed_git_variables() -> None:
 
 
 class GitDir:
-    """A repository, by its git directory (bare or not)."""
+    """A repository, by its git directory (bare or not). `environ` goes over every call's environment."""
 
-    def __init__(self, path: Path) -> None:
+    _isolation: Mapping[str, str] = _ISOLATION
+    _settings: Sequence[str] = _SETTINGS
+
+    def __init__(self, path: Path, environ: Mapping[str, str] | None = None) -> None:
         self.path = path
+        self._environ = dict(environ or {})
+        self._work_tree: Path | None = None
 
     def __call__(
         self,
@@ -106,14 +117,14 @@ class GitDir:
     ) -> tuple[bytes, str]:
         words = [str(word) for word in argv]
         command = [_executable(), f"--git-dir={self.path}"]
-        if work_tree is not None:
+        if work_tree := work_tree or self._work_tree:
             command.append(f"--work-tree={work_tree}")
-        for setting in _SETTINGS:
+        for setting in self._settings:
             command += ["-c", setting]
-        variables = {**_ISOLATION, **(environ or {})}
+        variables = {**self._isolation, **self._environ, **(environ or {})}
         if index is not None:
             variables["GIT_INDEX_FILE"] = str(index)
-        status, out, err = _execute([*command, *words], variables, stdin)
+        status, out, err = _execute([*command, *words], variables, stdin, self._work_tree)
         if status != 0:
             raise GitFailed(words, status, out, err)
         return out, err
@@ -123,18 +134,31 @@ def repository_around(folder: Path) -> tuple[GitDir, str] | None:
     """The repository that a folder lies in, whoever owns it, and the folder's path in it ("" or ending in a slash);
     None where it lies in none."""
     # What is found so is read and written by plumbing only: its hooks do not run.
-    words = ["-C", str(folder), "-c", "safe.directory=*", "rev-parse", "--absolute-git-dir", "--show-prefix"]
-    status, out, _err = _execute([_executable(), *words], _ISOLATION, None)
+    words = ["-c", "safe.directory=*", "rev-parse", "--absolute-git-dir", "--show-prefix"]
+    status, out, _err = _execute([_executable(), *words], _ISOLATION, None, folder)
     if status != 0:
         return None
     path, prefix = out.decode(errors="surrogateescape").removesuffix("\n").split("\n")
     return GitDir(Path(path)), prefix
 
 
+class PersonalGit(GitDir):
+    """The repository of a person's work tree, read and written as that person's own git would, by the settings of
+    person and machine: line ends, filters, identity. Hooks and file system monitors are not run."""
+
+    _isolation = _PERSONAL_ISOLATION
+    _settings = _PERSONAL_SETTINGS
+
+    def __init__(self, path: Path, work_tree: Path) -> None:
+        super().__init__(path)
+        # Attributes are looked for in the current folder, which so has to be the tree.
+        self._work_tree = work_tree
+
+
 def init_bare(path: Path) -> None:
     """Make an empty bare repository, without templates (no sample hooks)."""
     words = ["init", "--quiet", "--bare", "--template=", "--initial-branch=main", "--object-format=sha1", str(path)]
-    status, out, err = _execute([_executable(), *words], _ISOLATION, None)
+    status, out, err = _execute([_executable(), *words], _ISOLATION, None, None)
     if status != 0:
         raise GitFailed(words, status, out, err)
     # Files are laid out as they are, whatever a .gitattributes among them says.
@@ -146,8 +170,10 @@ def _executable() -> str:
     return git.Git.GIT_PYTHON_GIT_EXECUTABLE or "git"
 
 
-def _execute(command: list[str], variables: Mapping[str, str], stdin: IO[bytes] | None) -> tuple[int, bytes, str]:
-    door: Any = git.Git()
+def _execute(
+    command: list[str], variables: Mapping[str, str], stdin: IO[bytes] | None, folder: Path | None
+) -> tuple[int, bytes, str]:
+    door: Any = git.Git(folder)
     try:
         status, out, err = door.execute(
             command,

@@ -161,7 +161,12 @@ class Bench:
         for paths in [*([path] for path in sorted(changed & kept)), moved]:
             before, after, ours, theirs = ([side[path] for path in paths if path in side] for side in sides)
             try:
-                wanted, seen = touched_definitions(before, after), touched_definitions(ours, theirs)
+                wanted = touched_definitions(before, after)
+            except (SyntaxError, ValueError):
+                # No Python on the patch's own base, e.g. a template: it has no definitions that could be mistaken.
+                continue
+            try:
+                seen = touched_definitions(ours, theirs)
             except (SyntaxError, ValueError) as error:
                 return Merged(None, f"leaves {', '.join(paths)} broken, or finds it so: {error}")
             if elsewhere := sorted(seen - wanted):

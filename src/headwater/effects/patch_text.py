@@ -26,9 +26,10 @@ def patch_text(git: GitDir, commit: str) -> bytes:
     subject, _, body = git("show", "--no-patch", "--encoding=UTF-8", "--format=%s%n%b", commit).partition("\n")
     if not text:
         raise BadInput(f"commit {commit[:12]} ({subject}) changes no file: there is no patch in it")
-    if read_patch(f"commit {commit[:12]} ({subject})", text).body != body.strip():
+    cut = any(line.startswith("--- ") for line in body.splitlines())
+    if cut or read_patch(f"commit {commit[:12]} ({subject})", text).body != body.strip():
         raise BadInput(
-            f"the message of commit {commit[:12]} ({subject}) would be cut in a patch file: a line of it is `---` or "
-            "begins with `diff --git`; amend it"
+            f"the message of commit {commit[:12]} ({subject}) would be cut in a patch file: a line of it is `---`, or "
+            "begins with `--- ` or `diff --git`; amend it"
         )
     return text

@@ -3,14 +3,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
-from packaging.version import InvalidVersion, Version
+from packaging.version import Version
 
 from headwater.core.errors import BadInput
 from headwater.core.events import Emit, Note, silent
@@ -75,19 +74,13 @@ class Subjects:
         if release is not None:
             return self._pins.pin(release)
         text = (self._folders.library_in(path) / "__init__.py").read_text(encoding="utf-8", errors="replace")
-        stated = re.search(r"(?m)^__version__\s*=\s*[\"']([^\"']+)[\"']", text)
-        try:
-            version = Version(stated[1]) if stated else None
-        except InvalidVersion:
-            version = None
-        if version is None:
+        nearest = self._pins.nearest_stated(text)
+        if nearest is None:
             raise BadInput(
                 f"--tree {path}: its __init__.py states no version; name the release whose environment it needs, "
                 f"e.g. `headwater repro {self._pins.versions[-1]} --tree {path}`"
             )
-        # x.y.0.dev0 needs what x.y.0 will need; beyond the newest release, the newest is nearest.
-        wanted = Version(version.base_version)
-        return self._pins.pin(max((v for v in self._pins.versions if v <= wanted), default=self._pins.versions[0]))
+        return self._pins.pin(nearest)
 
     def patched(self, subject: Subject, series: Series, drop: Collection[str] = ()) -> PatchedSubject:
         """The same release or folder with a series applied on a copy.

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from headwater.commands.context import Context
 from headwater.core.errors import BadInput
+from headwater.core.mail import same_but_ids
 from headwater.core.patch_results import Dropped
 from headwater.core.series import resolve_patch
 from headwater.core.series_text import without_patch
@@ -46,7 +47,10 @@ def _drop(context: Context, series: Series, patch: str) -> Dropped:
     rewritten: list[str] = []
     for name, contents in texts.items():
         folder = series.folder / name
-        rewritten += [str((folder / file).relative_to(root)) for file in write_changed(folder, contents)]
+        changed = {
+            file: text for file, text in contents.items() if not same_but_ids(text, (folder / file).read_bytes())
+        }
+        rewritten += [str((folder / file).relative_to(root)) for file in write_changed(folder, changed)]
     for path in aside:
         write_series_text(path.parent, without_patch(context.workspace.read_text(path.parent / SERIES), patch))
         path.rename(path.with_name(f"{patch}.dropped"))

@@ -1,0 +1,179 @@
+# SPDX-License-Identifier: Apache-2.0
+"""kill -9 while a tree is moved: the next command puts everything in order, and nothing of the person's is lost.
+
+HEADWATER_KILLS scales how many moments of a move are killed at in the slow tests.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import random
+import signal
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from grounds import (
+    DRIVER,
+    NEVER,
+    Grounds,
+    checkout_of,
+    clone_of,
+    fsck,
+    git,
+    make_a_mess,
+    put,
+    snapshot,
+    steps_of,
+    take,
+)
+
+from headwater.core.errors import BadInput
+from headwater.core.events import Note
+
+KILLS = int(os.environ.get("HEADWATER_KILLS", "3"))
+
+
+def is_in_order(tree: Path) -> bool:
+    """Whether nothing is under way, and nothing was left by a run that was killed."""
+    folder = Path(git(tree, "rev-parse", "--absolute-git-dir"))
+    left = sorted(path.name for path in (folder / "headwater").iterdir())
+    return left in (["applied.json", "lock"], ["lock"]) and not (folder / "index.lock").exists()
+
+
+class Ends:
+    """A tree before and after the series, as `snapshot` sees it, and how many steps lie between, either way."""
+
+    def __init__(self, grounds: Grounds, tree: Path) -> None:
+        make_a_mess(tree)
+        self.before = snapshot(tree)
+        applied = steps_of(grounds, tree, "apply")
+        self.after = snapshot(tree)
+        undone = steps_of(grounds, tree, "undo")
+        assert snapshot(tree) == self.before != self.after
+        assert applied and undone
+        self.steps = {"apply": applied, "undo": undone}
+
+
+def kill_at(grounds: Grounds, tree: Path, ends: Ends, what: str, moment: int) -> None:
+    """Kill a command at a step of its move, and see that the same command then does what it should have done, and that
+    the other way leads back."""
+    if what == "undo":
+        put(grounds, tree)
+    assert steps_of(grounds, tree, what, moment) is None
+    again(grounds, tree, what)
+    assert snapshot(tree) == (ends.after if what == "apply" else ends.before)
+    if what == "apply":
+        take(grounds, tree)
+        assert snapshot(tree) == ends.before
+    assert is_in_order(tree)
+
+
+def again(grounds: Grounds, tree: Path, what: str) -> None:
+    """Run a command in-process once more. Undoing what the recovery has undone says that nothing is applied."""
+    if what == "apply":
+        put(grounds, tree)
+        return
+    try:
+        take(grounds, tree)
+    except BadInput as error:
+        assert "is applied" in str(error)
+
+
+@pytest.mark.parametrize("what", ["apply", "undo"])
+def test_killed_at_some_steps(ready: Grounds, what: str) -> None:
+    tree = clone_of(ready)
+    ends = Ends(ready, tree)
+    before, last = ends.steps[what]
+    for moment in (before // 2, before + 2, last - 2):
+        kill_at(ready, tree, ends, what, moment)
+    fsck(tree)
+    fsck(ready.mirror())
+    words = [event.text for event in ready.events if isinstance(event, Note)]
+    assert any("was taken back" in line for line in words)
+    assert any("was completed" in line for line in words)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("make", [clone_of, checkout_of])
+@pytest.mark.parametrize("what", ["apply", "undo"])
+def test_killed_at_many_steps(ready: Grounds, what: str, make: Callable[[Grounds], Path]) -> None:
+    tree = make(ready)
+    ends = Ends(ready, tree)
+    steps = range(1, ends.steps[what][1] + 1)
+    for moment in random.Random(what).sample(steps, min(len(steps), 10 * KILLS)):
+        kill_at(ready, tree, ends, what, moment)
+    fsck(tree)
+    fsck(ready.mirror())
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("group", [False, True])
+def test_killed_at_any_time(ready: Grounds, group: bool) -> None:
+    """Alone, so that a git that it started runs on, or with its whole group."""
+    tree = clone_of(ready)
+    ends = Ends(ready, tree)
+    chance = random.Random(group)
+    killed = 0
+    for number in range(8 * KILLS):
+        what = ("apply", "undo")[number % 2]
+        process = ready.start(DRIVER, tree, what, NEVER)
+        assert process.stdout is not None
+        process.stdout.readline()
+        time.sleep(chance.uniform(0, 0.4))
+        killed += process.poll() is None
+        if group:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
+        else:
+            process.kill()
+        process.communicate()
+        again(ready, tree, what)
+        assert snapshot(tree) == (ends.after if what == "apply" else ends.before)
+        assert is_in_order(tree)
+    assert killed > KILLS
+    fsck(tree)
+
+
+def break_off(grounds: Grounds, tree: Path, share: float) -> Ends:
+    """Kill an apply after a share of its steps."""
+    ends = Ends(grounds, tree)
+    assert steps_of(grounds, tree, "apply", int(ends.steps["apply"][0] * share)) is None
+    return ends
+
+
+def test_an_edit_made_after_a_kill_is_kept_aside(ready: Grounds) -> None:
+    tree = clone_of(ready)
+    ends = break_off(ready, tree, 0.6)
+    assert (tree / ".git" / "index.lock").exists()
+    edited = tree / "src/transformers/a.py"
+    edited.write_bytes(b"mine, made after the kill\n")
+    with pytest.raises(BadInput, match="no series is applied"):
+        take(ready, tree)
+    assert snapshot(tree) == ends.before
+    [note] = [event.text for event in ready.events if isinstance(event, Note) and "kept as" in event.text]
+    copy = Path(note.rpartition("kept as ")[2])
+    assert copy.read_bytes() == b"mine, made after the kill\n"
+
+
+def test_when_the_person_removed_the_lock_and_went_on(ready: Grounds) -> None:
+    tree = clone_of(ready)
+    break_off(ready, tree, 0.6)
+    (tree / ".git" / "index.lock").unlink()
+    git(tree, "reset", "--quiet", "--hard")
+    git(tree, "commit", "--quiet", "--allow-empty", "-m", "mine")
+    before = snapshot(tree)
+    with pytest.raises(BadInput, match="no series is applied"):
+        take(ready, tree)
+    assert snapshot(tree) == before
+    assert any(isinstance(event, Note) and "HEAD has moved since" in event.text for event in ready.events)
+
+
+def test_when_the_person_removed_the_lock_only(ready: Grounds) -> None:
+    tree = clone_of(ready)
+    ends = break_off(ready, tree, 0.6)
+    (tree / ".git" / "index.lock").unlink()
+    put(ready, tree)
+    assert snapshot(tree) == ends.after
