@@ -17,7 +17,7 @@ from headwater.effects.carrying import Carrier
 from headwater.effects.mailbox import read_mails
 from headwater.effects.patch_text import patch_text
 from headwater.effects.series_folder import SERIES, Series, series_names
-from headwater.effects.series_writing import write_changed, write_new_series, write_series_text
+from headwater.effects.series_writing import write_new_series, write_together
 
 
 def import_patches(context: Context, name: str, sources: Sequence[Path], base: str | None) -> Imported:
@@ -52,8 +52,7 @@ def _import(context: Context, name: str, sources: Sequence[Path], base: str | No
         text = workspace.read_text(series.folder / SERIES)
         for file in texts:
             text = with_patch(text, file)
-        write_changed(series.folder, texts)
-        write_series_text(series.folder, text)
+        write_together(series.folder, {**texts, SERIES: text.encode("utf-8")})
     return Imported(name, series is None, tuple(texts))
 
 
