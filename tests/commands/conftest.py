@@ -150,3 +150,9 @@ def carries(grounds: Grounds, shelf: Path, headwater: Callable[..., Any]) -> Car
         write_series(grounds)
 
     return Carries(shelved(grounds, shelf / "carries", make), headwater)
+
+
+@pytest.fixture
+def kinds(ready: Grounds, headwater: Callable[..., Any]) -> Carries:
+    """`headwater patch` on the series `example`, whose patches change files of every kind in every way."""
+    return Carries(ready, headwater)

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import random
-import signal
 from pathlib import Path
 
 from carries import METHODS, SERIES, Carries, contents, restore
@@ -149,39 +148,6 @@ def test_what_would_be_misplaced_stops_too(carries: Carries) -> None:
     assert carries.states("5.6.0", "twins") == ["clean"]
 
 
-# Runs `headwater WORDS`, and kills itself at the step number MOMENT that changes anything outside: a file opened for
-# writing, renamed or removed, a process started. It prints how many there were on standard error.
-KILLED = """
-import os, signal, sys
-STEPS = {"os.rename", "os.remove", "os.link", "os.mkdir", "os.rmdir", "subprocess.Popen"}
-os.chdir(sys.argv[1])
-moment, seen = int(sys.argv[2]), 0
-
-def hook(event, arguments):
-    global seen
-    writes = event == "open" and isinstance(arguments[2], int) and arguments[2] & (os.O_WRONLY | os.O_RDWR)
-    if writes or event in STEPS:
-        seen += 1
-        if seen == moment:
-            os.kill(os.getpid(), signal.SIGKILL)
-
-from headwater.cli import main
-sys.argv = ["headwater", *sys.argv[3:]]
-sys.addaudithook(hook)
-try:
-    sys.exit(main())
-finally:
-    print(seen, file=sys.stderr, flush=True)
-"""
-
-
-def killed_at(carries: Carries, moment: int, *words: str) -> int | None:
-    """The steps of a command that came to its end; None where it was killed."""
-    process = carries.grounds.start(KILLED, moment, "patch", *words)
-    _out, err = process.communicate()
-    return None if process.returncode == -signal.SIGKILL else int(err.split()[-1])
-
-
 def moments_of(steps: int, seed: int) -> list[int]:
     """Some steps early on, and those of the last part, where the series is written."""
     return sorted({*random.Random(seed).sample(range(1, steps), 3), *range(steps - 12, steps + 1, 2)})
@@ -195,14 +161,14 @@ def stop_and_resolve(carries: Carries) -> None:
 def test_killed_while_going_on(carries: Carries) -> None:
     before, words = contents(carries.mend), to("5.4.0", "--continue")
     stop_and_resolve(carries)
-    steps = killed_at(carries, 0, *words)
+    steps = carries.killed_at(0, *words)
     assert steps is not None
     wanted = contents(carries.mend)
     for moment in moments_of(steps, 4):
         restore(carries.mend, before)
         if not carries.tree("5.4.0").exists():
             stop_and_resolve(carries)
-        killed_at(carries, moment, *words)
+        carries.killed_at(moment, *words)
         # Whoever reads it ends what was decided: the series is as it was, or has the whole variant.
         carries.patch("status", "mend", "--releases", "5.0.0")
         now = visible(carries.mend)
@@ -222,11 +188,11 @@ def visible(folder: Path) -> dict[str, bytes]:
 
 def test_killed_while_stopping(carries: Carries) -> None:
     before = contents(carries.mend)
-    steps = killed_at(carries, 0, *to("5.4.0"))
+    steps = carries.killed_at(0, *to("5.4.0"))
     assert steps is not None
     carries.patch(*to("5.4.0", "--abort"))
     for moment in moments_of(steps, 5):
-        killed_at(carries, moment, *to("5.4.0"))
+        carries.killed_at(moment, *to("5.4.0"))
         assert contents(carries.mend) == before
         if carries.tree("5.4.0").exists():
             carries.patch(*to("5.4.0", "--abort"))

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -55,6 +56,32 @@ def write_series(grounds: Grounds) -> None:
     grounds.series("twins", "5.0.0", [{**base, f"src/{TWIN}": MENDED}])
 
 
+# Runs `headwater WORDS`, and kills itself at the step number MOMENT that changes anything outside: a file opened for
+# writing, renamed or removed, a process started. It prints how many there were on standard error.
+KILLED = """
+import os, signal, sys
+STEPS = {"os.rename", "os.remove", "os.link", "os.mkdir", "os.rmdir", "subprocess.Popen"}
+os.chdir(sys.argv[1])
+moment, seen = int(sys.argv[2]), 0
+
+def hook(event, arguments):
+    global seen
+    writes = event == "open" and isinstance(arguments[2], int) and arguments[2] & (os.O_WRONLY | os.O_RDWR)
+    if writes or event in STEPS:
+        seen += 1
+        if seen == moment:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+from headwater.cli import main
+sys.argv = ["headwater", *sys.argv[3:]]
+sys.addaudithook(hook)
+try:
+    sys.exit(main())
+finally:
+    print(seen, file=sys.stderr, flush=True)
+"""
+
+
 @dataclass
 class Carries:
     """The grounds, and `headwater patch` there."""
@@ -88,6 +115,16 @@ class Carries:
         assert done.status in (0, 1), done.err
         return [one["state"] for one in done.json["series"][0]["releases"][0]["states"]]
 
+    def killed_at(self, moment: int, *words: str) -> int | None:
+        """Run `headwater patch WORDS` and kill it at a step; the number of its steps, None where it was killed."""
+        process = self.grounds.start(KILLED, moment, "patch", *words)
+        _out, err = process.communicate()
+        return None if process.returncode == -signal.SIGKILL else int(err.split()[-1])
+
+    def have(self, series: str, files: Mapping[str, bytes]) -> None:
+        """Have a series with exactly these files; without files there is none."""
+        restore(self.root / "patches" / series, files)
+
     def tree(self, release: str, series: str = "mend") -> Path:
         """Where a carry stops."""
         return self.root / "upstream" / "checkouts" / f"{series}-onto-{release}"
@@ -109,7 +146,8 @@ def contents(folder: Path) -> dict[str, bytes]:
 
 def restore(folder: Path, files: Mapping[str, bytes]) -> None:
     """Have exactly these files below a folder."""
-    shutil.rmtree(folder)
+    if folder.exists():
+        shutil.rmtree(folder)
     for name, content in files.items():
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_bytes(content)

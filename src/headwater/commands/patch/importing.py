@@ -35,10 +35,10 @@ def _import(context: Context, name: str, sources: Sequence[Path], base: str | No
     series = workspace.series(name) if name in series_names(workspace.patches) else None
     if series is None and base is None:
         raise BadInput(f"there is no series {name!r}; --base RELEASE begins one against that release")
-    if series is not None and base is not None and base != str(series.file.base):
-        raise BadInput(f"series {name} is written against {series.file.base}, not {base}")
     require_name(name, "a series' name")
-    pin = workspace.pins.find(str(series.file.base) if series else str(base))
+    pin = workspace.pins.find(base or str(series.file.base if series else base))
+    if series is not None and pin.version != series.file.base:
+        raise BadInput(f"series {name} is written against {series.file.base}, not {base}; leave --base out")
     commit = context.mirror.ensure(pin)
     context.mirror.prepare()
     with context.cache.building("mails") as folder, context.subjects.carrier() as carrier:
