@@ -40,7 +40,7 @@ def exported_patches(context: Context, series: Series, pin: Pin, skipped: dict[s
     """The text of each patch that changes a release, by file name, each on top of those before it."""
     with context.subjects.carrier() as carrier:
         stack = carrier.stack(series, pin.version)
-        applied = carrier.apply(stack, context.mirror.ensure(pin), skipped)
+        applied = carrier.apply(stack, context.mirror.ensure(pin), skipped, pin.version)
         return {
             one.step.patch.file: patch_text(context.mirror.git, one.commit)
             for one in applied.carried
