@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A workspace whose pins follow a package index on this machine."""
+"""Workspaces whose pins follow a package index on this machine, and grounds for `headwater patch`."""
 
 from __future__ import annotations
 
@@ -11,9 +11,13 @@ from typing import Any
 
 import pytest
 from bench import HEAD, Bench
+from carries import RELEASES, Carries, write_series
+from grounds import INIT, ONE, RELEASE, THREE, TWO, Grounds, text
 from index_server import IndexServer
 
 from headwater.effects.locks import TEST_PACKAGES
+
+TOP = b"top = 1\n" * 9
 
 
 @pytest.fixture
@@ -84,3 +88,71 @@ def pinned(bench: Bench, shelf: Path) -> Bench:
 def imported(bench: Bench, shelf: Path) -> Bench:
     """A workspace with 5.0.0 and 5.1.0 pinned, in one group, with tree ids, and in the mirror."""
     return with_two_releases(bench, shelf / "imported", "--trees")
+
+
+@pytest.fixture
+def grounds(tmp_path: Path, index_server: IndexServer, monkeypatch: pytest.MonkeyPatch) -> Grounds:
+    """A workspace without releases and series, on an index and with caches of its own."""
+    for name in list(os.environ):
+        if name.startswith(("PIP_", "UV_", "GIT_", "HEADWATER_")):
+            monkeypatch.delenv(name)
+    monkeypatch.setenv("PIP_INDEX_URL", index_server.url())
+    monkeypatch.setenv("HEADWATER_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setenv("GIT_CONFIG_NOSYSTEM", "1")
+    (tmp_path / "workspace").mkdir()
+    return Grounds(tmp_path / "workspace", index_server)
+
+
+def shelved(grounds: Grounds, made: Path, make: Callable[[], None]) -> Grounds:
+    """The grounds as `make` makes them, which is done once."""
+    parts = ("workspace", "cache")
+    if not made.is_dir():
+        make()
+        for part in parts:
+            shutil.copytree(grounds.root.parent / part, made / part)
+    for part in parts:
+        shutil.copytree(made / part, grounds.root.parent / part, dirs_exist_ok=True)
+    return grounds
+
+
+@pytest.fixture
+def ready(grounds: Grounds, shelf: Path) -> Grounds:
+    """5.0.0, with the series `example`; 5.1.0, where its lines have moved; 5.2.0, where one of them is another."""
+    releases = {
+        "5.0.0": RELEASE,
+        "5.1.0": {
+            **RELEASE,
+            "transformers/__init__.py": INIT.replace(b"5.0", b"5.1"),
+            "transformers/a.py": TOP + text(),
+        },
+        "5.2.0": {
+            **RELEASE,
+            "transformers/__init__.py": INIT.replace(b"5.0", b"5.2"),
+            "transformers/a.py": text(l30=b"other"),
+        },
+    }
+    grounds.releases.update({version: dict(files) for version, files in releases.items()})
+
+    def make() -> None:
+        grounds.add_releases(releases)
+        grounds.series("example", "5.0.0", [ONE, TWO, THREE])
+
+    return shelved(grounds, shelf / "ready", make)
+
+
+@pytest.fixture
+def carries(grounds: Grounds, shelf: Path, headwater: Callable[..., Any]) -> Carries:
+    """Releases on which patches of the series `mend` and `twins` have every state, and `headwater patch` on them."""
+    grounds.releases.update({version: dict(files) for version, files in RELEASES.items()})
+
+    def make() -> None:
+        grounds.add_releases(RELEASES)
+        write_series(grounds)
+
+    return Carries(shelved(grounds, shelf / "carries", make), headwater)
+
+
+@pytest.fixture
+def kinds(ready: Grounds, headwater: Callable[..., Any]) -> Carries:
+    """`headwater patch` on the series `example`, whose patches change files of every kind in every way."""
+    return Carries(ready, headwater)

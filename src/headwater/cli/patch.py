@@ -37,7 +37,7 @@ for command in TREE_COMMANDS:
     patch_group.add_command(command)
 
 
-@patch_group.command("status")
+@patch_group.command("status", short_help="In which state every patch is on every release.")
 @click.argument("names", nargs=-1, metavar="[SERIES]...")
 @click.option("--releases", default="all", show_default=True, metavar="SPEC", help="5.10.1, '>=5.5.0,<5.13' ...")
 @common_options
@@ -65,7 +65,7 @@ def patch_status(names: tuple[str, ...], releases: str, **common: Any) -> None:
         raise click.exceptions.Exit(status_exit(report))
 
 
-@patch_group.command("explain")
+@patch_group.command("explain", short_help="Which file serves a release, and why.")
 @click.argument("words", nargs=-1, required=True, metavar="[SERIES] RELEASE")
 @common_options
 def patch_explain(words: tuple[str, ...], **common: Any) -> None:
@@ -87,7 +87,7 @@ def patch_explain(words: tuple[str, ...], **common: Any) -> None:
         )
 
 
-@patch_group.command("carry")
+@patch_group.command("carry", short_help="Make a variant for a release.")
 @click.argument("series")
 @click.option("--to", "release", required=True, metavar="RELEASE", help="The release to make a variant for.")
 @click.option("--as", "folder", metavar="NAME", help="The variant's folder; default: rebase-5-5-0 for 5.5.0.")
@@ -122,7 +122,7 @@ def patch_carry(series: str, release: str, folder: str | None, go_on: bool, give
         raise click.exceptions.Exit(1 if report.stopped else 0)
 
 
-@patch_group.command("export")
+@patch_group.command("export", short_help="Write files that git am takes.")
 @click.argument("series", required=False)
 @click.option(
     "--to", "folder", required=True, type=click.Path(path_type=Path, file_okay=False), help="Where to write them."
@@ -147,7 +147,7 @@ def patch_export(series: str | None, folder: Path, release: str | None, **common
         )
 
 
-@patch_group.command("import")
+@patch_group.command("import", short_help="Take what git format-patch or a mail program wrote.")
 @click.argument("series")
 @click.argument("sources", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="FILE...")
 @click.option("--base", metavar="RELEASE", help="Begin a new series against this release.")
@@ -172,7 +172,7 @@ def patch_import(series: str, sources: tuple[Path, ...], base: str | None, **com
         )
 
 
-@patch_group.command("drop")
+@patch_group.command("drop", short_help="Take a patch out of a series.")
 @click.argument("series")
 @click.argument("patch")
 @common_options
@@ -195,7 +195,7 @@ def patch_drop(series: str, patch: str, **common: Any) -> None:
         )
 
 
-@patch_group.command("diff")
+@patch_group.command("diff", short_help="Show what changed between two revisions of a series.")
 @click.argument("series")
 @click.argument("old")
 @click.argument("new", required=False)

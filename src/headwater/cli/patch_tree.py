@@ -30,7 +30,7 @@ _add_option = click.option(
 )
 
 
-@click.command("apply")
+@click.command("apply", short_help="Apply a series to a work tree: all of it, or nothing.")
 @click.argument("series")
 @_on_tree
 @common_options
@@ -47,7 +47,7 @@ def patch_apply(series: str, tree: Path, **common: Any) -> None:
         output.give(lambda console: trees.print_applied(console, report), **trees.applied_object(report))
 
 
-@click.command("undo")
+@click.command("undo", short_help="Take a series off a work tree again.")
 @click.argument("series", required=False)
 @_on_tree
 @common_options
@@ -72,7 +72,7 @@ def patch_undo(series: str | None, tree: Path, **common: Any) -> None:
         )
 
 
-@click.command("refresh")
+@click.command("refresh", short_help="Take edits in a tree back into a patch.")
 @click.argument("series")
 @click.argument("patch", required=False)
 @_on_tree
@@ -92,7 +92,7 @@ def patch_refresh(series: str, patch: str | None, tree: Path, add: tuple[Path, .
         output.give(lambda console: trees.print_refreshed(console, report), **trees.refreshed_object(report))
 
 
-@click.command("new")
+@click.command("new", short_help="Make a patch of edits in a tree.")
 @click.argument("series")
 @click.argument("subject")
 @_on_tree

@@ -55,9 +55,11 @@ class CarryTree:
         Raises:
             BadInput: none stopped here.
         """
-        file = self._gitdir / _FILE if self.is_there else None
-        if file is None or not file.is_file():
-            raise BadInput(f"no carry has stopped at {self.path}")
+        if not self.is_there:
+            raise BadInput(f"no carry has stopped at {self.path}; begin one without --continue")
+        file = self._gitdir / _FILE
+        if not file.is_file():
+            raise BadInput(f"the carry at {self.path} was killed before it stopped; give it up with --abort")
         data = json.loads(file.read_text(encoding="utf-8"))
         if data.pop("schema", None) != SCHEMA:
             raise HarnessError(f"{file} is of another schema; `headwater patch carry --abort` removes the carry")
@@ -93,7 +95,8 @@ class CarryTree:
 
     def remove(self) -> None:
         """Take the work tree away, edits included."""
-        self._git("worktree", "remove", "--force", self.path)
+        # Twice: git locks a work tree while it makes it, and where that was killed it stays locked.
+        self._git("worktree", "remove", "--force", "--force", self.path)
 
     def _read(self, path: str) -> bytes:
         return (self.path / path).read_bytes()

@@ -98,7 +98,11 @@ class Carrier:
                 steps.append(self._strict_step(series, patch, onto, variant.file.base))
             else:
                 carried = self.carry(step, onto)
-                _require_applied(series, carried, f"to {variant.file.base}, the base of variant {variant.name}")
+                _require_applied(
+                    series, carried, f"to {variant.file.base}, the base of variant {variant.name}",
+                    f"Remove that variant, folder and `range` line, and make it anew: `headwater patch carry "
+                    f"{series.name} --to {variant.file.base} --as {variant.name}`",
+                )  # fmt: skip
                 steps.append(Step(step.patch, onto, carried.commit or onto))
             onto = steps[-1].after
         return Stack(series, variant, base, tuple(steps))
@@ -168,8 +172,8 @@ class Carrier:
             for target, row in zip(targets, rows[1:], strict=True)
         ]
 
-    def apply(self, stack: Stack, target: str, skip: Collection[str] = ()) -> Applied:
-        """Carry all patches, or none.
+    def apply(self, stack: Stack, target: str, skip: Collection[str] = (), release: Version | None = None) -> Applied:
+        """Carry all patches, or none; `release` is what the commit `target` is called in errors.
 
         Raises:
             PatchFailed: naming the first patch that does not apply, its state and the next step.
@@ -178,18 +182,21 @@ class Carrier:
         done = []
         for carried in self.walk(stack, target, skip):
             base = stack.variant.file.base if stack.variant else stack.series.file.base
-            _require_applied(stack.series, carried, f"from {base}")
+            _require_applied(
+                stack.series, carried, f"from {base} to {release}" if release else f"from {base}",
+                f"`headwater patch carry {stack.series.name} --to {release or 'RELEASE'}` makes a variant",
+            )  # fmt: skip
             commit = carried.commit or commit
             done.append(carried)
         return Applied(commit, tuple(done))
 
 
-def _require_applied(series: Series, carried: Carried, way: str) -> None:
+def _require_applied(series: Series, carried: Carried, way: str, hint: str) -> None:
     if carried.state.refused:
         verb = "conflicts" if carried.state is PatchState.CONFLICT else "is misplaced"
         raise PatchFailed(
             f"patch {carried.step.patch.file} of series {series.name} {verb} when it is carried {way} by a three-way "
-            f"merge: {carried.reason}. `headwater patch carry {series.name} --to RELEASE` makes a variant"
+            f"merge: {carried.reason}. {hint}"
         )
 
 

@@ -24,15 +24,22 @@ def read_mails(git: GitDir, sources: Sequence[Path], folder: Path) -> list[Patch
     files = [file for source in sources for file in _files(source)]
     patches = []
     for number, file in enumerate(files):
-        place = folder / f"mails-{number}"
-        place.mkdir()
-        # Mail programs may add a carriage return to every line, and a patch of a file with such lines needs its own.
-        git("mailsplit", "--keep-cr", f"-o{place}", file)
-        mails = sorted(place.iterdir())
-        if not mails:
-            raise BadInput(f"{file}: no mail in it; `git format-patch` writes such files")
-        patches += [_read_mail(git, mail, file, folder) for mail in mails]
+        mails = _split(git, file, folder / f"mails-{number}")
+        patches += [_read_mail(git, mail, file, folder, len(mails) == 1) for mail in mails]
     return patches
+
+
+def _split(git: GitDir, file: Path, place: Path) -> list[Path]:
+    """The mails of a file, a file each in the new folder `place`."""
+    place.mkdir()
+    # A patch of a file with carriage returns needs its own. In a mail that has them in its headers too they were added
+    # on the way, to every line.
+    keep = [] if re.match(rb"[^\n]*\r\n", file.read_bytes()) else ["--keep-cr"]
+    try:
+        git("mailsplit", *keep, f"-o{place}", "-b", "--", file)
+    except GitFailed as error:
+        raise BadInput(f"{file}: no mail in it; `git format-patch` writes such files ({error.stderr})") from error
+    return sorted(place.iterdir())
 
 
 def _files(source: Path) -> list[Path]:
@@ -54,13 +61,18 @@ class _Info:
     date: str
 
 
-def _read_mail(git: GitDir, mail: Path, origin: Path, folder: Path) -> Patch:
+def _read_mail(git: GitDir, mail: Path, origin: Path, folder: Path, alone: bool) -> Patch:
     message, diff = folder / "mail-message", folder / "mail-diff"
     try:
         with mail.open("rb") as source:
-            said = git("mailinfo", "--encoding=UTF-8", message, diff, stdin=source)
+            said = git.raw("-c", "i18n.commitEncoding=UTF-8", "mailinfo", message, diff, stdin=source).decode("utf-8")
+        body = message.read_text(encoding="utf-8").strip()
     except GitFailed as error:
         raise BadInput(f"{origin}: no mail that git can read: {error.stderr}") from error
+    except UnicodeDecodeError as error:
+        raise BadInput(
+            f"{origin}: a mail's headers or text are not in the charset that it names, UTF-8 without one; save it anew"
+        ) from error
     found = dict(re.findall(r"(?m)^(Author|Email|Subject|Date): (.*)$", said))
     missing = [word for word in ("Author", "Email", "Subject", "Date") if not found.get(word)]
     if missing:
@@ -69,10 +81,12 @@ def _read_mail(git: GitDir, mail: Path, origin: Path, folder: Path) -> Patch:
     content = diff.read_bytes()
     start = re.search(rb"(?m)^diff --git ", content)
     if start is None:
-        raise BadInput(f"{origin}: the mail {info.subject!r} has no diff in git's form")
-    body = message.read_text(encoding="utf-8").strip()
+        raise BadInput(
+            f"{origin}: the mail {info.subject!r} has no diff in git's form; leave it out, if it is a cover letter"
+        )
     author = f'"{info.author}" <{info.email}>' if re.search(r'[,;:"()<>@]', info.author) else (
         f"{info.author} <{info.email}>"
     )  # fmt: skip
+    label = origin.name if alone else f"{info.subject!r} of {origin.name}"
     changes = read_diff(content[start.start() :], f"{origin} ({info.subject})")
-    return Patch(origin.name, content[start.start() :], info.subject, body, author, info.date, changes)
+    return Patch(label, content[start.start() :], info.subject, body, author, info.date, changes)

@@ -3,7 +3,9 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -16,6 +18,8 @@ from headwater.effects.git import GitDir, GitFailed
 
 SERIES = "series"
 PATCH = ".patch"
+# A folder in that of a series with what a run has decided to write there, and in it a list of what goes.
+DECIDED, GONE = ".decided", ".gone"
 
 
 @dataclass(frozen=True)
@@ -57,12 +61,29 @@ def series_names(patches: Path) -> list[str]:
     return sorted(path.parent.name for path in patches.glob(f"*/{SERIES}"))
 
 
+def end_writing(folder: Path) -> None:
+    """Write what a run has decided to, and may have been killed before it was done. Two may do so at once."""
+    decided = folder / DECIDED
+    if not decided.is_dir():
+        return
+    with suppress(FileNotFoundError):
+        for name in (decided / GONE).read_text(encoding="utf-8").splitlines():
+            (folder / name).unlink(missing_ok=True)
+    for path in sorted(path for path in decided.rglob("*") if path.is_file() and path.name != GONE):
+        target = folder / path.relative_to(decided)
+        target.parent.mkdir(exist_ok=True)
+        with suppress(FileNotFoundError):
+            path.replace(target)
+    shutil.rmtree(decided, ignore_errors=True)
+
+
 def read_series_folder(folder: Path, releases: Sequence[Version]) -> Series:
     """Read a series with its variants, and check it as a whole.
 
     Raises:
         BadInput: a file is missing, cannot be read, or is named by no `series` file; or as `check_variants`.
     """
+    end_writing(folder)
     file, patches = _read_one(folder, f"patches/{folder.name}", variant=False)
     folders = {entry.folder for entry in file.ranges}
     folders |= {path.name for path in folder.iterdir() if path.is_dir() and not path.name.startswith((".", "__"))}

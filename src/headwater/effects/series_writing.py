@@ -1,27 +1,33 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Writing series: each file whole and at once, and only where its content changes."""
+"""Writing series: what belongs together is written together, also where the run is killed."""
 
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from headwater.core.errors import BadInput
 from headwater.effects.files import write_atomically
-from headwater.effects.series_folder import SERIES
+from headwater.effects.series_folder import DECIDED, GONE, end_writing
 
 
-def write_changed(folder: Path, contents: Mapping[str, bytes]) -> list[str]:
-    """Write the files whose content is not what is there; their names."""
-    folder.mkdir(parents=True, exist_ok=True)
-    changed = []
+def write_together(folder: Path, contents: Mapping[str, bytes], gone: Sequence[str] = ()) -> None:
+    """Write files of a series, by their paths in its folder, and remove others: all of it, or nothing. What a killed
+    run has decided is ended by the next one that reads the series."""
+    end_writing(folder)
+    with tempfile.TemporaryDirectory(dir=folder, prefix=".new-") as build:
+        made = Path(build) / DECIDED
+        made.mkdir()
+        _write_all(made, contents)
+        (made / GONE).write_text("".join(f"{name}\n" for name in gone), encoding="utf-8")
+        made.rename(folder / DECIDED)
+    end_writing(folder)
+
+
+def _write_all(folder: Path, contents: Mapping[str, bytes]) -> None:
     for name, content in contents.items():
-        path = folder / name
-        if not path.is_file() or path.read_bytes() != content:
-            write_atomically(path, content)
-            changed.append(name)
-    return changed
+        write_atomically(folder / name, content)
 
 
 def write_aside(folder: Path, contents: Mapping[str, bytes]) -> None:
@@ -31,12 +37,12 @@ def write_aside(folder: Path, contents: Mapping[str, bytes]) -> None:
         BadInput: a file of the name is there with another content, or another patch, which `git am FOLDER/*.patch`
             would take too.
     """
-    if folder.exists() and not folder.is_dir():
-        raise BadInput(f"{folder} is there and is no folder")
+    if other := next((one for one in (folder, *folder.parents) if one.exists() and not one.is_dir()), None):
+        raise BadInput(f"{other} is there and is no folder; name another")
     for path in sorted(folder.glob("*.patch")) if folder.is_dir() else []:
         if contents.get(path.name) != path.read_bytes():
             raise BadInput(f"{path} is there and is another patch than would be written; name an empty folder")
-    write_changed(folder, contents)
+    _write_all(folder, contents)
 
 
 def write_new_series(folder: Path, contents: Mapping[str, bytes]) -> None:
@@ -50,10 +56,5 @@ def write_new_series(folder: Path, contents: Mapping[str, bytes]) -> None:
     folder.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=folder.parent, prefix=".new-") as build:
         made = Path(build) / folder.name
-        write_changed(made, contents)
+        _write_all(made, contents)
         made.rename(folder)
-
-
-def write_series_text(folder: Path, text: str) -> None:
-    """Write a `series` file."""
-    write_changed(folder, {SERIES: text.encode("utf-8")})

@@ -106,7 +106,7 @@ class Subjects:
     def _patch(self, subject: Subject, series: Series, drop: Collection[str]) -> PatchedSubject:
         target = self.commit_of(subject)
         with self.carrier() as carrier:
-            applied = carrier.apply(carrier.stack(series, subject.pin.version), target, drop)
+            applied = carrier.apply(carrier.stack(series, subject.pin.version), target, drop, subject.pin.version)
         tree = self._mirror.library_tree(applied.commit)
         patched = replace(subject, tree=tree, lay_out=partial(self._trees.ensure, tree), series=series.name)
         return PatchedSubject(patched, applied.commit, applied.patches)

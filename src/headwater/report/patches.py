@@ -191,10 +191,9 @@ def print_exported(console: Console, report: Exported) -> None:
         console.print(f"left out, {state.words}: {patch}", style="cyan", highlight=False, soft_wrap=True)
     for name in report.files:
         console.print(str(report.folder / name), highlight=False, markup=False, soft_wrap=True)
-    console.print(
-        f"{_count(len(report.files), 'patch', 'patches')} as on {report.release}: git am {report.folder}/*.patch",
-        highlight=False, markup=False, soft_wrap=True,
-    )  # fmt: skip
+    count = _count(len(report.files), "patch", "patches")
+    line = f"{count} as on {report.release}: git am --keep-cr {report.folder}/*.patch"
+    console.print(line, highlight=False, markup=False, soft_wrap=True)
 
 
 _MARKS = {"=": "unchanged", "!": "changed", "<": "gone", ">": "new"}
@@ -208,7 +207,7 @@ def print_diff(console: Console, report: SeriesDiff) -> None:
     for line in report.text.splitlines():
         console.print(line, style=_line_style(line), highlight=False, markup=False, soft_wrap=True)
     counts = [f"{n} {words}" for mark, words in _MARKS.items() if (n := sum(p.mark == mark for p in report.pairs))]
-    console.print(", ".join(counts) + ".", highlight=False)
+    console.print(f"{', '.join(counts) or f'no patch of either changes {report.release}'}.", highlight=False)
 
 
 def _line_style(line: str) -> str:

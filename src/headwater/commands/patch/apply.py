@@ -54,7 +54,7 @@ def _apply(ground: OnTree, series: Series) -> ApplyReport:
         require_some(series, skipped, str(release))
         carrier = ground.carrier(made)
         stack = carrier.stack(series, release)
-        done = carrier.apply(stack, head, skipped)
+        done = carrier.apply(stack, head, skipped, release)
         found = {one.step.patch.file: PatchInTree(one.step.patch.file, one.state, one.commit) for one in done.carried}
         found |= {file: PatchInTree(file, state, None) for file, state in skipped.items()}
         patches = tuple(found[patch.file] for patch in series.patches)

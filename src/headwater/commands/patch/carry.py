@@ -11,17 +11,18 @@ from packaging.version import Version
 from headwater.commands.context import Context
 from headwater.commands.patch.choosing import needless_patches, require_some
 from headwater.core.errors import BadInput
+from headwater.core.mail import read_patch
 from headwater.core.patch_results import CarryReport, Cell
 from headwater.core.pins import Pin
-from headwater.core.series import Range, require_name
+from headwater.core.series import Range, SeriesFile, require_name
 from headwater.core.series_text import new_series, with_range
 from headwater.core.states import PatchState
 from headwater.effects.carry_session import CarryTree, Session
 from headwater.effects.carrying import Carrier, Stack
 from headwater.effects.merging import Step
 from headwater.effects.patch_text import patch_text
-from headwater.effects.series_folder import SERIES, Series
-from headwater.effects.series_writing import write_new_series, write_series_text
+from headwater.effects.series_folder import SERIES, Series, Variant
+from headwater.effects.series_writing import write_together
 
 # What `git apply` puts at the right place by itself needs no file of its own.
 _FITS = (PatchState.CLEAN, PatchState.OFFSET, PatchState.ALREADY_APPLIED)
@@ -42,8 +43,7 @@ def carry(context: Context, name: str, release: str, folder: str | None) -> Carr
     entry = series.range_for(pin.version)
     if entry is not None and entry.exact:
         raise BadInput(f"variant {entry.folder} serves {release} already; edit it with `headwater patch refresh`")
-    if (series.folder / chosen).exists():
-        raise BadInput(f"patches/{name}/{chosen} is there already; name another folder with --as")
+    _require_free(series, chosen)
     tree = _tree(context, name, release)
     if tree.is_there:
         raise BadInput(
@@ -52,6 +52,11 @@ def carry(context: Context, name: str, release: str, folder: str | None) -> Carr
         )
     require_some(series, needless_patches(context, series, pin.version), release)
     return context.mirror.mending(_begin, context, series, pin, chosen)
+
+
+def _require_free(series: Series, folder: str) -> None:
+    if (series.folder / folder).exists():
+        raise BadInput(f"patches/{series.name}/{folder} is there already; name another folder with --as")
 
 
 def _begin(context: Context, series: Series, pin: Pin, folder: str) -> CarryReport:
@@ -143,25 +148,46 @@ def _finish(
     tree = _tree(context, session.series, session.release)
     if session.written:
         git = context.mirror.git
-        texts = {file: patch_text(git, str(session.done[file])) for file in session.written}
-        library = context.mirror.library_tree(context.mirror.ensure(pin))
-        text = new_series(
-            str(pin.version), library, tuple(texts), f"The patches of {stack.series.name} that read otherwise here."
-        )
-        entry = _serves(context, carrier, stack, pin, session.folder)
-        write_new_series(stack.series.folder / session.folder, {**texts, SERIES: text.encode("utf-8")})
-        listing = context.workspace.read_text(stack.series.folder / SERIES)
-        write_series_text(stack.series.folder, with_range(listing, entry))
+        # What the variant holds that served the release so far the default lacks, which serves the rest from now on.
+        own = stack.variant.file.patches if stack.variant else ()
+        files = [file for file, commit in session.done.items() if file in session.written or (commit and file in own)]
+        texts = {file: patch_text(git, str(session.done[file])) for file in files}
+        entry = _write(context, carrier, stack, pin, session.folder, texts)
         report = replace(report, variant=session.folder, serves=str(entry), files=tuple(texts))
     if tree.is_there:
         tree.remove()
     return report
 
 
+def _write(context: Context, carrier: Carrier, stack: Stack, pin: Pin, folder: str, texts: dict[str, bytes]) -> Range:
+    """Write a variant, once it is seen to apply as it stands; the range that it serves."""
+    series = stack.series
+    _require_free(series, folder)
+    library = context.mirror.library_tree(context.mirror.ensure(pin))
+    entry = _serves(context, carrier, stack, pin, folder)
+    made = Variant(
+        folder,
+        SeriesFile(pin.version, library, tuple(texts)),
+        tuple(read_patch(file, content) for file, content in texts.items()),
+    )
+    file = replace(series.file, ranges=(*series.file.ranges, entry))
+    carrier.stack(replace(series, file=file, variants={**series.variants, folder: made}), pin.version)
+    comment = f"The patches of {series.name} that read otherwise here."
+    text = new_series(str(pin.version), library, tuple(texts), comment)
+    listing = with_range(context.workspace.read_text(series.folder / SERIES), entry)
+    contents = {f"{folder}/{name}": content for name, content in texts.items()}
+    contents |= {f"{folder}/{SERIES}": text.encode("utf-8"), SERIES: listing.encode("utf-8")}
+    write_together(series.folder, contents)
+    return entry
+
+
 def _serves(context: Context, carrier: Carrier, stack: Stack, pin: Pin, folder: str) -> Range:
     """The releases that a variant made for `pin` can serve: it, and its neighbours with the same files, as far as no
     range names them yet and they are in the mirror."""
     pins = context.workspace.pins
+    if stack.variant is not None:
+        # Another range holds it: one that names it alone goes before that, and a longer one would overlap.
+        return Range(pin.version, pin.version, folder)
     imported = {Version(version) for version in context.mirror.imported()}
     known = [pins.pin(version) for version in pins.versions if version in imported]
     texts = dict(zip(known, carrier.texts(stack, [context.mirror.ensure(one) for one in known]), strict=True))

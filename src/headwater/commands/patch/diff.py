@@ -9,7 +9,6 @@ from headwater.commands.context import Context
 from headwater.core.errors import BadInput
 from headwater.core.patch_results import SeriesDiff, read_range_diff
 from headwater.core.pins import Pin
-from headwater.effects.carrying import Carrier
 from headwater.effects.git import repository_around
 from headwater.effects.series_folder import SERIES, Series, read_series_folder, series_names, write_series_at
 
@@ -56,9 +55,9 @@ def _series_at(context: Context, name: str, revision: str | None, folder: Path) 
 def _range_diff(context: Context, before: Series, after: Series, pin: Pin) -> str:
     with context.subjects.carrier() as carrier:
         onto = context.mirror.ensure(pin)
-        tops = [_top(carrier, series, pin, onto) for series in (before, after)]
-        return context.mirror.git("range-diff", "--no-color", f"{onto}..{tops[0]}", f"{onto}..{tops[1]}")
-
-
-def _top(carrier: Carrier, series: Series, pin: Pin, onto: str) -> str:
-    return carrier.apply(carrier.stack(series, pin.version), onto).commit
+        git = context.mirror.git
+        # git takes no range whose ends are the same: of an empty one the end lies below the beginning.
+        above = git("commit-tree", "-m", "above", "-p", onto, f"{onto}^{{tree}}")
+        tops = [carrier.apply(carrier.stack(one, pin.version), onto, (), pin.version).commit for one in (before, after)]
+        ranges = [f"{onto}..{top}" if top != onto else f"{above}..{onto}" for top in tops]
+        return git("range-diff", "--no-color", *ranges)

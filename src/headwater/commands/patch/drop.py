@@ -3,8 +3,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
 from headwater.commands.context import Context
-from headwater.core.errors import BadInput
+from headwater.core.errors import BadInput, PatchFailed
 from headwater.core.mail import same_but_ids
 from headwater.core.patch_results import Dropped
 from headwater.core.series import resolve_patch
@@ -12,7 +15,7 @@ from headwater.core.series_text import without_patch
 from headwater.effects.carrying import Carrier, Stack
 from headwater.effects.patch_text import patch_text
 from headwater.effects.series_folder import SERIES, Series
-from headwater.effects.series_writing import write_changed, write_series_text
+from headwater.effects.series_writing import write_together
 
 
 def drop(context: Context, name: str, wanted: str) -> Dropped:
@@ -43,25 +46,40 @@ def _drop(context: Context, series: Series, patch: str) -> Dropped:
         for variant in series.variants.values():
             stack = carrier.stack(series, variant.file.base)
             texts[variant.name] = _texts(context, carrier, stack, patch, variant.file.patches)
-    root = context.workspace.root
-    rewritten: list[str] = []
-    for name, contents in texts.items():
-        folder = series.folder / name
-        changed = {
-            file: text for file, text in contents.items() if not same_but_ids(text, (folder / file).read_bytes())
-        }
-        rewritten += [str((folder / file).relative_to(root)) for file in write_changed(folder, changed)]
-    for path in aside:
-        write_series_text(path.parent, without_patch(context.workspace.read_text(path.parent / SERIES), patch))
-        path.rename(path.with_name(f"{patch}.dropped"))
-    kept = tuple(f"{path.relative_to(root)}.dropped" for path in aside)
-    return Dropped(patch, kept, tuple(rewritten))
+    changed = {
+        f"{name}/{file}" if name else file: text
+        for name, contents in texts.items()
+        for file, text in contents.items()
+        if not same_but_ids(text, (series.folder / name / file).read_bytes())
+    }
+    _write_without(context, series, patch, aside, changed)
+    label = f"patches/{series.name}"
+    kept = tuple(f"{label}/{path.relative_to(series.folder)}.dropped" for path in aside)
+    return Dropped(patch, kept, tuple(f"{label}/{name}" for name in changed))
+
+
+def _write_without(
+    context: Context, series: Series, patch: str, aside: Sequence[Path], changed: Mapping[str, bytes]
+) -> None:
+    contents = dict(changed)
+    names = [path.relative_to(series.folder).as_posix() for path in aside]
+    for name, path in zip(names, aside, strict=True):
+        listing = path.parent / SERIES
+        text = without_patch(context.workspace.read_text(listing), patch)
+        contents[listing.relative_to(series.folder).as_posix()] = text.encode("utf-8")
+        contents[f"{name}.dropped"] = path.read_bytes()
+    write_together(series.folder, contents, names)
 
 
 def _texts(context: Context, carrier: Carrier, stack: Stack, dropped: str, own: tuple[str, ...]) -> dict[str, bytes]:
     """The texts of a folder's own patches when one is left out."""
-    applied = carrier.apply(stack, stack.base, {dropped})
-    commits = {one.step.patch.file: one.commit for one in applied.carried}
+    carried = list(carrier.walk(stack, stack.base, {dropped}))
+    if stuck := next((one for one in carried if one.state.refused), None):
+        raise PatchFailed(
+            f"{stuck.step.patch.file} needs {dropped} ({stuck.state.words}: {stuck.reason}); drop it first, or free it "
+            "from the other with `headwater patch refresh`"
+        )
+    commits = {one.step.patch.file: one.commit for one in carried}
     gone = [file for file in own if file != dropped and commits[file] is None]
     if gone:
         raise BadInput(f"{gone[0]} changes nothing without {dropped}; drop it first")

@@ -17,7 +17,7 @@ from headwater.effects.carrying import Carrier
 from headwater.effects.mailbox import read_mails
 from headwater.effects.patch_text import patch_text
 from headwater.effects.series_folder import SERIES, Series, series_names
-from headwater.effects.series_writing import write_changed, write_new_series, write_series_text
+from headwater.effects.series_writing import write_new_series, write_together
 
 
 def import_patches(context: Context, name: str, sources: Sequence[Path], base: str | None) -> Imported:
@@ -35,10 +35,10 @@ def _import(context: Context, name: str, sources: Sequence[Path], base: str | No
     series = workspace.series(name) if name in series_names(workspace.patches) else None
     if series is None and base is None:
         raise BadInput(f"there is no series {name!r}; --base RELEASE begins one against that release")
-    if series is not None and base is not None and base != str(series.file.base):
-        raise BadInput(f"series {name} is written against {series.file.base}, not {base}")
     require_name(name, "a series' name")
-    pin = workspace.pins.find(str(series.file.base) if series else str(base))
+    pin = workspace.pins.find(base or str(series.file.base if series else base))
+    if series is not None and pin.version != series.file.base:
+        raise BadInput(f"series {name} is written against {series.file.base}, not {base}; leave --base out")
     commit = context.mirror.ensure(pin)
     context.mirror.prepare()
     with context.cache.building("mails") as folder, context.subjects.carrier() as carrier:
@@ -52,8 +52,7 @@ def _import(context: Context, name: str, sources: Sequence[Path], base: str | No
         text = workspace.read_text(series.folder / SERIES)
         for file in texts:
             text = with_patch(text, file)
-        write_changed(series.folder, texts)
-        write_series_text(series.folder, text)
+        write_together(series.folder, {**texts, SERIES: text.encode("utf-8")})
     return Imported(name, series is None, tuple(texts))
 
 
