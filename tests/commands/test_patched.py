@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import re
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -41,8 +42,11 @@ def test_all_four_are_bad_before_and_good_after(headwater: Run) -> None:
 
 
 @pytest.mark.parametrize(("number", "case"), list(enumerate(MENDED, 1)))
-def test_without_a_patch_exactly_its_own_case_is_bad_again(headwater: Run, number: int, case: str) -> None:
-    done = headwater("test-patched", "--device", "cpu", "--drop", str(number), "--json")
+def test_without_a_patch_exactly_its_own_case_is_bad_again(
+    headwater: Run, workspace: Path, number: int, case: str
+) -> None:
+    # The copy of the workspace has no conformance suite, which takes longer than all the rest.
+    done = headwater("test-patched", "--device", "cpu", "--drop", str(number), "--json", cwd=workspace)
     assert done.status == 0, done.err
     lines = lines_of(done)
     assert {c: lines[c, "cpu"][1] for c in MENDED} == {c: "bad" if c == case else "good" for c in MENDED}
@@ -72,14 +76,25 @@ def test_a_hunk_with_other_line_numbers_is_not_applied_elsewhere(headwater: Run,
     assert "offset" in done.json["runs"][0]["failure"]
 
 
-def test_one_release_that_it_does_not_apply_to_leaves_the_others(headwater: Run) -> None:
+def test_one_release_that_it_does_not_apply_to_leaves_the_others(headwater: Run, workspace: Path) -> None:
+    series = workspace / "patches" / SERIES
+    shutil.rmtree(series / "plain-integers")
+    text = (series / "series").read_text(encoding="utf-8")
+    (series / "series").write_text(text.replace("range 5.5.0 plain-integers\n", ""), encoding="utf-8")
     words = ("--releases", "5.5.0,5.10.1", "--device", "meta", "--case", "early-init", "--json")
-    done = headwater("test-patched", *words)
+    done = headwater("test-patched", *words, cwd=workspace)
     assert done.status == 1
     first, second = done.json["runs"]
     assert (first["release"], first["lines"]) == ("5.5.0", [])
     assert "0001-early-initialization" in first["failure"]
     assert (second["release"], second["failure"], len(second["lines"])) == ("5.10.1", None, 1)
+
+
+def test_a_variant_serves_the_release_that_it_is_for(headwater: Run, workspace: Path) -> None:
+    words = ("--releases", "5.5.0", "--device", "cpu", "--case", "early-init", "--json")
+    done = headwater("test-patched", *words, cwd=workspace)
+    assert done.status == 0, done.err
+    assert lines_of(done)["early-init", "cpu"] == ("bad", "good")
 
 
 def test_a_patch_that_mends_nothing_fails(headwater: Run, workspace: Path) -> None:
