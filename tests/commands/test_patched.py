@@ -113,3 +113,14 @@ def test_a_device_that_is_not_there(headwater: Run) -> None:
     done = headwater("test-patched", "--device", "xpu", "--case", "early-init", "--json")
     assert done.status == 1
     assert lines_of(done)["early-init", "xpu"] == ("unavailable", "unavailable")
+
+
+def test_a_release_that_has_its_own_fix_is_left_as_it_is(headwater: Run) -> None:
+    words = ("test-patched", "--releases", "5.13.0", "--device", "meta", "--case", "early-init")
+    done = headwater(*words, "--json")
+    assert done.status == 0, done.err
+    [run] = done.json["runs"]
+    assert (run["applied"], run["failure"]) == ([], None)
+    assert [one["state"] for one in run["skipped"]] == ["fixed-upstream"] * 4
+    assert lines_of(done) == {("early-init", "meta"): ("good", "good")}
+    assert headwater(*words).out.count("fixed upstream: 000") == 4

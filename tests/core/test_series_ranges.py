@@ -5,7 +5,6 @@ text of a `series` file is changed line by line."""
 from __future__ import annotations
 
 from dataclasses import replace
-from itertools import pairwise
 
 import pytest
 from hypothesis import given
@@ -13,14 +12,14 @@ from hypothesis import strategies as st
 from packaging.version import Version
 
 from headwater.core.errors import BadInput
-from headwater.core.series import Range, SeriesFile, check_variants, read_series, spread
+from headwater.core.series import Range, SeriesFile, check_variants, read_series
 from headwater.core.series_text import (
     file_name,
     new_series,
+    next_number,
     with_patch,
     with_range,
     without_patch,
-    without_range,
 )
 
 TREE = "2f3082fbd383a3fea53c4c2e0348d9e80917cc62"
@@ -126,15 +125,6 @@ def test_variants_that_do_not_fit(series: SeriesFile, variants: dict[str, Series
         check_variants(series, variants, RELEASES, "s")
 
 
-@given(st.sets(st.sampled_from(RELEASES)), st.permutations(RELEASES))
-def test_spread(releases: set[Version], known: list[Version]) -> None:
-    runs = spread(list(releases), known)
-    held = [[release for release in RELEASES if first <= release <= last] for first, last in runs]
-    assert [release for run in held for release in run] == sorted(releases)
-    for before, after in pairwise(held):
-        assert RELEASES.index(after[0]) > RELEASES.index(before[-1]) + 1
-
-
 @given(series_texts(), st.booleans())
 def test_a_patch_more_and_one_less(given_text: tuple[str, list[Range]], ended: bool) -> None:
     text = given_text[0] if ended else given_text[0].removesuffix("\n")
@@ -151,25 +141,12 @@ def test_a_patch_more_and_one_less(given_text: tuple[str, list[Range]], ended: b
 
 
 @given(series_texts())
-def test_a_range_more_and_one_less(given_text: tuple[str, list[Range]]) -> None:
+def test_a_range_more(given_text: tuple[str, list[Range]]) -> None:
     text, entries = given_text
     new = Range(Version("6.0"), Version("6.1"), "later")
     more = with_range(text, new)
     assert list(read_series(more, "s").ranges) == [*entries, new]
-    assert without_range(more, new) == text
-    for entry in entries:
-        less = without_range(text, entry)
-        assert less.splitlines() == [line for line in text.splitlines() if line != f"range {entry} {entry.folder}"]
-        assert list(read_series(less, "s").ranges) == [other for other in entries if other != entry]
-
-
-@pytest.mark.parametrize(
-    "line", ["range 5.0.0..5.0.0 one", "range 5.0 one", "  range  5.0.0   one  ", "range v5.0 one"]
-)
-def test_a_range_is_taken_away_however_it_is_written(line: str) -> None:
-    text = f"{HEAD}{line}\n# range 5.0.0 one\nrange 5.1.0 one\n{PATCHES[0]}\n"
-    [first, _second] = read_series(text, "s").ranges
-    assert without_range(text, first) == text.replace(f"{line}\n", "")
+    assert more.replace("range 6.0..6.1 later\n", "") == text
 
 
 @given(st.lists(st.sampled_from(["", "why", "  indented", "two words"]), max_size=3))
@@ -202,3 +179,9 @@ def test_a_file_name_is_one_that_a_series_takes(number: int, subject: str) -> No
 )
 def test_file_names(subject: str, name: str) -> None:
     assert file_name(7, subject) == name
+
+
+@given(st.lists(st.integers(0, 9998), unique=True))
+def test_the_next_number_is_above_all(numbers: list[int]) -> None:
+    names = [file_name(number, "a subject") for number in numbers]
+    assert next_number([*names, "unnumbered.patch"]) == max(numbers, default=0) + 1

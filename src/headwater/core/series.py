@@ -177,18 +177,6 @@ def check_variants(file: SeriesFile, variants: dict[str, SeriesFile], releases: 
             raise BadInput(f"{place} must hold patches of the series, in its order, and has {variant.patches}")
 
 
-def spread(releases: Sequence[Version], known: Sequence[Version]) -> list[tuple[Version, Version]]:
-    """Consecutive runs of `releases` among the `known` ones, each as its first and last."""
-    order = sorted(known)
-    runs: list[tuple[Version, Version]] = []
-    for release in sorted(releases):
-        if runs and order.index(release) == order.index(runs[-1][1]) + 1:
-            runs[-1] = (runs[-1][0], release)
-        else:
-            runs.append((release, release))
-    return runs
-
-
 def resolve_patch(wanted: str, patches: tuple[str, ...]) -> str:
     """The patch file that `wanted` names: its file name, its number ("2", "0002") or a unique part of the name.
 

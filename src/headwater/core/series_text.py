@@ -4,8 +4,8 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
-from headwater.core.releases import parse_version
 from headwater.core.series import Range
 
 
@@ -32,21 +32,13 @@ def with_range(text: str, entry: Range) -> str:
     return "".join([*lines[: places[-1] + 1], f"range {entry} {entry.folder}\n", *lines[places[-1] + 1 :]])
 
 
-def without_range(text: str, entry: Range) -> str:
-    """The text without the line of a range, however its versions are written there."""
-    return "".join(line for line in text.splitlines(keepends=True) if not _names(line, entry))
-
-
-def _names(line: str, entry: Range) -> bool:
-    words = line.split()
-    if len(words) != 3 or words[0] != "range" or words[2] != entry.folder:
-        return False
-    first, _, last = words[1].partition("..")
-    return (parse_version(first), parse_version(last or first)) == (entry.first, entry.last)
-
-
 def _ended(text: str) -> str:
     return text if not text or text.endswith("\n") else text + "\n"
+
+
+def next_number(patches: Sequence[str]) -> int:
+    """The number of the patch that comes after those of these names."""
+    return max((int(found[0]) for name in patches if (found := re.match(r"\d+", name))), default=0) + 1
 
 
 def file_name(number: int, subject: str) -> str:

@@ -7,13 +7,19 @@ from collections import Counter
 from collections.abc import Sequence
 
 from rich.console import Console
-from rich.table import Table
 from rich.text import Text
 
 from headwater.core.results import Comparison, PatchedReport, PatchedRun, Surroundings
 from headwater.core.test_results import Changes
 from headwater.core.verdicts import Verdict
-from headwater.report.terminal import evidence_text, judgement, probes_sentence, surroundings_line, verdict_text
+from headwater.report.terminal import (
+    evidence_text,
+    judgement,
+    plain_table,
+    probes_sentence,
+    surroundings_line,
+    verdict_text,
+)
 
 # From so many runs on, those that are in order are shown as one line a device.
 _MANY = 4
@@ -49,7 +55,7 @@ def print_patched(console: Console, report: PatchedReport) -> None:
 
 def _print_comparisons(console: Console, lines: Sequence[Comparison], around: Surroundings) -> None:
     """One row a case and device: before, after, and what speaks for it."""
-    table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
+    table = plain_table()
     for name in ("case", "device", "before", "after", "evidence"):
         table.add_column(name, overflow="fold", no_wrap=name != "evidence")
     for line in lines:
@@ -80,7 +86,7 @@ def changes_text(changes: Changes) -> Text:
 
 def _print_overview(console: Console, report: PatchedReport) -> None:
     """One line a run and device: what became of the cases, of the patches' own tests, and of the conformance suite."""
-    table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
+    table = plain_table()
     for name in ("release", "device", "cases", "patches' tests", "conformance", ""):
         table.add_column(name, overflow="fold", no_wrap=name in ("release", "device"))
     for run in report.runs:

@@ -12,6 +12,7 @@ from rich.text import Text
 
 from headwater.core.patch_results import (
     CarryReport,
+    Cell,
     Explained,
     Exported,
     ReleaseStatus,
@@ -20,6 +21,7 @@ from headwater.core.patch_results import (
     release_runs,
 )
 from headwater.core.states import PatchState
+from headwater.report.terminal import plain_table
 
 STYLES = {
     PatchState.CLEAN: "green",
@@ -60,7 +62,7 @@ def print_status(console: Console, statuses: Sequence[SeriesStatus]) -> None:
 
 
 def _table(*columns: str) -> Table:
-    table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
+    table = plain_table()
     for name in columns:
         table.add_column(name, no_wrap=True)
     return table
@@ -122,11 +124,15 @@ def status_object(status: SeriesStatus) -> dict[str, Any]:
             {
                 "release": one.release,
                 "variant": one.variant,
-                "states": [{"patch": c.patch, "state": c.state.value, "reason": c.reason} for c in one.cells],
+                "states": _cell_objects(one.cells),
             }
             for one in status.releases
         ],
     }
+
+
+def _cell_objects(cells: Sequence[Cell]) -> list[dict[str, str]]:
+    return [{"patch": cell.patch, "state": cell.state.value, "reason": cell.reason} for cell in cells]
 
 
 def explained_object(row: Explained) -> dict[str, Any]:
@@ -176,7 +182,7 @@ def carried_object(report: CarryReport) -> dict[str, Any]:
     return {
         "series": report.series,
         "release": report.release,
-        "states": [{"patch": c.patch, "state": c.state.value, "reason": c.reason} for c in report.cells],
+        "states": _cell_objects(report.cells),
         "stopped": report.stopped,
         "tree": str(report.tree) if report.tree else None,
         "variant": report.variant,

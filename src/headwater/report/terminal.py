@@ -26,6 +26,11 @@ STYLES = {
 }
 
 
+def plain_table() -> Table:
+    """A table without lines, as all of ours are."""
+    return Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
+
+
 def verdict_text(verdict: Verdict) -> Text:
     """A verdict in its colour; the word alone tells it too."""
     return Text(verdict.words, STYLES[verdict])
@@ -71,7 +76,7 @@ def print_repro(console: Console, report: ReproReport, cases: Mapping[str, Case]
     """One row a case, the line of the surroundings, a closing sentence."""
     rows, around, ran = report.rows, report.surroundings, report.ran
     several = len({row.device for row in rows}) > 1
-    table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
+    table = plain_table()
     for name in ("case", "issue", *(["device"] if several else []), "verdict", "evidence"):
         table.add_column(name, overflow="fold", no_wrap=name in ("case", "issue", "verdict"))
     table.add_column("seconds", justify="right")
@@ -121,7 +126,7 @@ def judgement(rows: Sequence[ProbeResult]) -> str:
 
 def print_hunt(console: Console, report: HuntReport) -> None:
     """Every probe of a hunt, and what it found."""
-    table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
+    table = plain_table()
     for name in ("release", "verdict", "evidence"):
         table.add_column(name, overflow="fold", no_wrap=name != "evidence")
     table.add_column("seconds", justify="right")
@@ -164,7 +169,7 @@ def print_lines(console: Console, lines: Sequence[str]) -> None:
 
 def print_shelves(console: Console, root: str, shelves: Sequence[tuple[str, int, int]]) -> None:
     """What stands in the caches: name, count, bytes."""
-    table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
+    table = plain_table()
     table.add_column("cache")
     table.add_column("entries", justify="right")
     table.add_column("MB", justify="right")

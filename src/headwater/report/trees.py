@@ -7,11 +7,11 @@ from collections.abc import Sequence
 from typing import Any
 
 from rich.console import Console
-from rich.table import Table
 from rich.text import Text
 
 from headwater.core.tree_results import ApplyReport, NewReport, RefreshReport
 from headwater.report.patches import state_text
+from headwater.report.terminal import plain_table
 
 
 def print_applied(console: Console, report: ApplyReport) -> None:
@@ -19,7 +19,7 @@ def print_applied(console: Console, report: ApplyReport) -> None:
     if not report.changed:
         _say(console, f"series {report.series} is applied in {report.tree} already: nothing to do")
         return
-    table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
+    table = plain_table()
     for name in ("patch", "state", "commit"):
         table.add_column(name, no_wrap=name != "patch")
     for one in report.patches:

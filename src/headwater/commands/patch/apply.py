@@ -7,7 +7,7 @@ from pathlib import Path
 
 from headwater.commands.context import Context
 from headwater.commands.patch.choosing import needless_patches, require_some
-from headwater.commands.patch.on_tree import OnTree, on_tree, patches_of
+from headwater.commands.patch.on_tree import OnTree, is_current, on_tree, patches_of
 from headwater.core.applied import AppliedSeries
 from headwater.core.errors import BadInput
 from headwater.core.tree_results import ApplyReport, PatchInTree
@@ -32,18 +32,13 @@ def apply(context: Context, name: str, tree: Path) -> ApplyReport:
 
 
 def _again(ground: OnTree, series: Series, applied: AppliedSeries) -> ApplyReport:
-    same = patches_of(series, applied.variant, [None] * len(series.patches)) if _has(series, applied.variant) else ()
-    if [(one.file, one.sha256) for one in same] != [(one.file, one.sha256) for one in applied.patches]:
+    if not is_current(series, applied):
         raise BadInput(
             f"series {series.name} is applied in {ground.tree.path} as its files were then, and they have changed "
             f"since; `headwater patch undo {series.name} --tree {ground.tree.path}` first"
         )
     head = ground.tree.head()
     return ApplyReport(series.name, ground.tree.path, applied.release, applied.variant, head, head, ())
-
-
-def _has(series: Series, variant: str | None) -> bool:
-    return variant is None or variant in series.variants
 
 
 def _apply(ground: OnTree, series: Series) -> ApplyReport:

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -12,11 +11,11 @@ from headwater.core.errors import BadInput
 from headwater.core.mail import Patch
 from headwater.core.patch_results import Imported
 from headwater.core.series import is_patch_name, require_name
-from headwater.core.series_text import file_name, new_series, with_patch
+from headwater.core.series_text import file_name, new_series, next_number, with_patch
 from headwater.effects.carrying import Carrier
 from headwater.effects.mailbox import read_mails
 from headwater.effects.patch_text import patch_text
-from headwater.effects.series_folder import SERIES, Series, series_names
+from headwater.effects.series_folder import SERIES, series_names
 from headwater.effects.series_writing import write_new_series, write_together
 
 
@@ -44,7 +43,9 @@ def _import(context: Context, name: str, sources: Sequence[Path], base: str | No
     with context.cache.building("mails") as folder, context.subjects.carrier() as carrier:
         mails = read_mails(context.mirror.git, sources, folder)
         top = carrier.stack(series, series.file.base).steps[-1].after if series else commit
-        texts = _texts(context, carrier, name, mails, top, str(pin.version), _numbers(series))
+        texts = _texts(
+            context, carrier, name, mails, top, str(pin.version), next_number(series.file.patches if series else ())
+        )
     if series is None:
         text = new_series(str(pin.version), context.mirror.library_tree(commit), tuple(texts))
         write_new_series(workspace.patches / name, {**texts, SERIES: text.encode("utf-8")})
@@ -69,9 +70,3 @@ def _texts(
         top = carrier.add(mail, top, name, base)
         texts[file] = patch_text(context.mirror.git, top)
     return texts
-
-
-def _numbers(series: Series | None) -> int:
-    """The number of the next patch."""
-    taken = [re.match(r"\d+", patch) for patch in series.file.patches] if series else []
-    return max((int(found[0]) for found in taken if found), default=0) + 1

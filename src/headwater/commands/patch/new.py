@@ -17,7 +17,7 @@ from headwater.core.applied import AppliedPatch, AppliedSeries
 from headwater.core.errors import BadInput
 from headwater.core.mail import read_patch
 from headwater.core.series import SeriesFile, require_name
-from headwater.core.series_text import file_name, new_series, with_patch
+from headwater.core.series_text import file_name, new_series, next_number, with_patch
 from headwater.core.tree_results import NewReport
 from headwater.effects.edits import Edits, read_edits
 from headwater.effects.merging import split_author
@@ -73,7 +73,7 @@ def _new(ground: OnTree, request: NewRequest) -> NewReport:
             raise BadInput(f"nothing is edited in {ground.tree.path}: there is no patch to make{hint}")
         commit = _commit(made, request, author, edits, head)
         content = patch_text(made.bench.git, commit)
-        name = file_name(_next_number(series.file), request.subject)
+        name = file_name(next_number(series.file.patches), request.subject)
         file = replace(series.file, patches=(*series.file.patches, name))
         fresh = replace(series, file=file, patches=(*series.patches, read_patch(name, content)))
         require_same(ground, made, fresh, applied, commit)
@@ -137,11 +137,6 @@ def message_of(request: NewRequest) -> str:
     if joined and trailers:
         parts = [request.subject.strip(), f"{body}\n{trailers}"]
     return "\n\n".join(part for part in parts if part) + "\n"
-
-
-def _next_number(file: SeriesFile) -> int:
-    numbers = [int(found[1]) for name in file.patches if (found := re.match(r"(\d+)", name))]
-    return max(numbers, default=0) + 1
 
 
 def _files(series: Series, name: str, content: bytes, began: bool) -> dict[Path, bytes]:

@@ -100,6 +100,14 @@ def on_tree(context: Context, path: Path) -> Iterator[OnTree]:
         yield OnTree(context, tree)
 
 
+def is_current(series: Series, applied: AppliedSeries) -> bool:
+    """Whether the files of a series are still those that were applied."""
+    if applied.variant is not None and applied.variant not in series.variants:
+        return False
+    now = patches_of(series, applied.variant, [None] * len(series.patches))
+    return [(one.file, one.sha256) for one in now] == [(one.file, one.sha256) for one in applied.patches]
+
+
 def patches_of(series: Series, variant: str | None, commits: Sequence[str | None]) -> tuple[AppliedPatch, ...]:
     """What is remembered of a series' patches, as its files are now."""
     chosen = series.variants[variant] if variant is not None else None

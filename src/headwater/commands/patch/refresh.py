@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from headwater.commands.context import Context
-from headwater.commands.patch.on_tree import OnTree, on_tree, patches_of
+from headwater.commands.patch.on_tree import OnTree, is_current, on_tree
 from headwater.core.applied import AppliedPatch, AppliedSeries
 from headwater.core.errors import BadInput, HarnessError
 from headwater.core.series import resolve_patch
@@ -95,8 +95,7 @@ def applied_on_base(ground: OnTree, made: Quarantine, series: Series) -> Applied
 
 
 def _require_current(series: Series, applied: AppliedSeries) -> None:
-    now = patches_of(series, applied.variant, [None] * len(series.patches))
-    if [(one.file, one.sha256) for one in now] != [(one.file, one.sha256) for one in applied.patches]:
+    if not is_current(series, applied):
         raise BadInput(
             f"the files of series {series.name} have changed since it was applied; save your edits (`git stash`), "
             "undo, apply, and `git stash pop`"
