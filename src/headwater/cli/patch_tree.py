@@ -60,7 +60,8 @@ def patch_undo(series: str | None, tree: Path, **common: Any) -> None:
     """
     with running("patch undo", **common) as (context, output):
         report = undo(context, series, tree)
-        lines = [f"took {len(report.patches)} patches of series {report.series} off {report.tree}"]
+        count = len(report.patches)
+        lines = [f"took {count} {'patch' if count == 1 else 'patches'} of series {report.series} off {report.tree}"]
         lines.append(f"HEAD is {report.after[:12]} again")
         output.give(
             lambda console: terminal.print_lines(console, lines),

@@ -90,7 +90,8 @@ class CarryTree:
         changed = [path for path in self._git("diff", "--name-only", "-z", session.onto, tree).split("\0") if path]
         left = [path for path in changed if (self.path / path).is_file() and _MARKER.search(self._read(path))]
         if left:
-            raise BadInput(f"conflict markers are left in {', '.join(str(self.path / path) for path in left)}")
+            named = ", ".join(str(self.path / path) for path in left)
+            raise BadInput(f"conflict markers are left in {named}; write there what it should be, and --continue again")
         return tree
 
     def remove(self) -> None:

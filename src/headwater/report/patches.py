@@ -83,7 +83,9 @@ def status_sentences(status: SeriesStatus) -> list[str]:
             if cell.state.refused
         ]
     if refused:
-        lines.append(f"`headwater patch carry {status.name} --to {refused[-1].release}` makes a variant for it.")
+        lines.append(
+            f"`headwater patch carry {status.name} --to {refused[-1].release}` makes a variant for that release."
+        )
     for first, last, count in release_runs([one for one in status.releases if one.droppable]):
         lines.append(
             f"On {_run_words(first, last, count)} upstream has its own fix for every patch: the series can be left out "
@@ -165,7 +167,7 @@ def carried_sentences(report: CarryReport) -> list[str]:
     if report.stopped is not None:
         stopped = next(cell for cell in report.cells if cell.patch == report.stopped)
         return [
-            f"{report.stopped} {stopped.reason}.",
+            f"{report.stopped} ({stopped.state.words}): {stopped.reason}.",
             f"Edit the files in {report.tree} (`git diff` there shows the merge), then `{command} --continue`; "
             "`--abort` gives it up.",
         ]
