@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -81,7 +81,7 @@ def test_patched(context: Context, request: PatchedRequest) -> PatchedReport:
         for subject in subjects:
             release = release_of(context, subject, request.tree)
             for drop in variants:
-                runs.append(_run(context, prober, series, subject, release, drop, chosen, devices))
+                runs.append(_run(context, prober, series, subject, release, drop, chosen, devices, cases))
     except KeyboardInterrupt:
         interrupted = True
     return PatchedReport(series.name, runs, prober.ran, interrupted)
@@ -110,9 +110,9 @@ def _subjects(context: Context, request: PatchedRequest, series: Series) -> list
 
 def _run(
     context: Context, prober: Prober, series: Series, before: Subject, version: Version | None,
-    drop: tuple[str, ...], cases: list[Case], devices: Sequence[str],
+    drop: tuple[str, ...], cases: list[Case], devices: Sequence[str], known: Mapping[str, Case],
 ) -> PatchedRun:  # fmt: skip
-    skipped = _needless(context, prober, series, before, devices[0])
+    skipped = {} if version in series.bases else _needless(prober, series, before, known, devices[0])
     if len(skipped) == len(series.patches):
         return _untouched_run(context, prober, before, version, drop, cases, devices, skipped)
     try:
@@ -133,12 +133,13 @@ def _run(
     return PatchedRun(before.revision, drop, applied, lines, surroundings, skipped=skipped)
 
 
-def _needless(context: Context, prober: Prober, series: Series, before: Subject, device: str) -> dict[str, PatchState]:
+def _needless(
+    prober: Prober, series: Series, before: Subject, known: Mapping[str, Case], device: str
+) -> dict[str, PatchState]:
     """The patches whose cases are good, or absent, without them: seen by probes, not taken from the atlas."""
-    cases = context.workspace.cases()
     found = {}
     for patch in series.patches:
-        state = needless([prober.probe(before, cases[case], device).verdict for case in patch.cases])
+        state = needless([prober.probe(before, known[case], device).verdict for case in patch.cases])
         if state is not None:
             found[patch.file] = state
     return found

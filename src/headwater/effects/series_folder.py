@@ -41,6 +41,11 @@ class Series:
     patches: tuple[Patch, ...]
     variants: dict[str, Variant] = field(default_factory=dict)
 
+    @property
+    def bases(self) -> set[Version]:
+        """The releases that its patches, or those of a variant, are written against: there every patch is needed."""
+        return {self.file.base, *(variant.file.base for variant in self.variants.values())}
+
     def variant_for(self, release: Version | None) -> Variant | None:
         """The variant that serves a release; None where the default does, or where it is none of the index."""
         entry = self.range_for(release)

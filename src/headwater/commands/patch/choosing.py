@@ -12,7 +12,10 @@ from headwater.effects.series_folder import Series, series_names
 
 
 def needless_patches(context: Context, series: Series, release: Version | None) -> dict[str, PatchState]:
-    """The patches that a release does not need: their cases are good, or absent, without them."""
+    """The patches that a release does not need: their cases are good, or absent, without them. On a base a patch whose
+    case is not bad is at fault itself, and never left out."""
+    if release in series.bases:
+        return {}
     found = {}
     for patch in series.patches:
         state = needless([context.workspace.atlas.expected(case, release) for case in patch.cases])
