@@ -77,6 +77,12 @@ def test_an_answer_at_95_percent_is_right_that_often_however_rarely_the_bug_show
         assert probes <= 3 * math.log2(REVISIONS)
 
 
+@pytest.mark.slow
+def test_over_a_thousand_hunts() -> None:
+    right, _ = hunts(1000, None)
+    assert right >= 0.95
+
+
 def test_it_needs_fewer_probes_than_repetition_of_the_same_accuracy() -> None:
     right, probes = hunts(300, None)
     assert right >= 0.95

@@ -109,9 +109,11 @@ def test_holes_widen_the_answer_and_cost_two_probes_each_at_most(drawn: Drawn) -
     assert all(bisection.repetitions(p) <= 1 for p in range(len(history))), "nothing that is known is probed again"
 
 
-def parallel(history: History, find: Find, workers: int, rng: random.Random) -> tuple[Bisection, int]:
-    """A hunt with workers that finish in any order; how many rounds it would take if all took equally long."""
-    bisection = Bisection(len(history), find)
+def parallel(
+    history: History, find: Find, workers: int, rng: random.Random, search: type[Bisection] = Bisection
+) -> tuple[Bisection, int]:
+    """A hunt with workers that finish in any order, and how many probes it took."""
+    bisection = search(len(history), find)
     pending: list[int] = []
     marks = 0
     while True:
@@ -358,16 +360,38 @@ def simulated(rng: random.Random) -> tuple[History, int]:
     return history, culprit
 
 
-def test_seeded_histories_at_length() -> None:
+def simulate(count: int, search: type[Bisection] = Bisection) -> tuple[int, int, float]:
+    """Over seeded histories: wrong revisions blamed, right ones named of those that can be known, and the silent
+    probes a hunt that no answer needed."""
     rng = random.Random(20260919)
-    named = spent = 0
-    for _ in range(300):
+    wrong = missed = spent = 0
+    for _ in range(count):
         history, culprit = simulated(rng)
-        bisection, _ = parallel(history, "introduced", rng.randint(1, 8), rng)
-        named += check_answer(history, culprit, "introduced", bisection).found
-        met = sum(bisection.repetitions(p) > 0 and history[p] in UNJUDGEABLE for p in range(len(history)))
-        needed = sum(history[p] in UNJUDGEABLE for p in bisection.answer().candidates)
-        spent += met - needed
-    assert 200 < named < 300
-    # Silent probes that no answer needed, on stretches of up to a third of 2,000: one by one they would be hundreds.
-    assert spent / 300 < 6
+        bisection, _ = parallel(history, "introduced", rng.randint(1, 8), rng, search)
+        answer = bisection.answer()
+        knowable = history[culprit] is BAD and history[culprit - 1] in (GOOD, ABSENT)
+        wrong += culprit not in answer.candidates or (answer.found and not knowable)
+        missed += knowable and not answer.found
+        needed = sum(history[p] in UNJUDGEABLE for p in answer.candidates)
+        spent += sum(bisection.repetitions(p) > 0 and history[p] in UNJUDGEABLE for p in range(len(history))) - needed
+    return wrong, missed, spent / count
+
+
+class SkipIsGood(Bisection):
+    """A searcher broken on purpose: what it cannot judge it takes as good, like a careless bisect script."""
+
+    def mark(self, position: int, verdict: Verdict) -> None:
+        super().mark(position, verdict if verdict in JUDGED else GOOD)
+
+
+@pytest.mark.parametrize("count", [300, pytest.param(10_000, marks=pytest.mark.slow)])
+def test_seeded_histories(count: int) -> None:
+    wrong, missed, spent = simulate(count)
+    assert (wrong, missed) == (0, 0)
+    # On stretches of up to a third of 2,000: creeping along them one by one would be hundreds.
+    assert spent < 6
+
+
+def test_the_simulation_catches_a_searcher_that_takes_skips_as_good() -> None:
+    wrong, _, _ = simulate(100, SkipIsGood)
+    assert wrong > 0
