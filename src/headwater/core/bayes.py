@@ -68,7 +68,7 @@ class BayesianSearch:
         confidence: the probability, above 0.5 and below 1, that an answer must have.
         shows: the prior over how often the bug shows where it is. The default leans to rarely: with Jeffreys' prior,
             which git_bayesect uses, answers at 95 % were right in 92 % of 400 simulated hunts for a bug that shows in
-            3 of 10 probes; with this one in 97 %, for a tenth more probes (24 revisions; tests/core/test_bayes.py).
+            3 of 10 probes; with this one in 97 %, for a tenth more probes (24 revisions).
         false_alarms: the prior over how often a probe is bad where the bug is not; None for never. With it, one bad
             probe proves nothing any more, so hunts are longer.
         patience: how often the bad end is probed before it is given up as never bad.
