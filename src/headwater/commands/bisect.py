@@ -14,8 +14,7 @@ from headwater.commands.repro import choose_cases
 from headwater.core.bisection import Bisection
 from headwater.core.events import Note
 from headwater.core.history import path
-from headwater.core.results import HuntReport, HuntResult, ProbeResult, parse_devices
-from headwater.core.verdicts import Verdict
+from headwater.core.results import HuntReport, ProbeResult, parse_devices
 from headwater.effects.probe import ProbeOptions
 
 
@@ -42,15 +41,16 @@ def bisect(context: Context, request: HuntRequest) -> HuntReport:
     pins = context.workspace.pins
     history = path(pins.find(request.good).version, pins.find(request.bad).version, pins.versions)
     prober = context.prober(request.options)
-    search = Bisection(len(history))
+    search = Bisection(len(history), proofs=1, confirm=False)
     rows: list[ProbeResult] = []
     interrupted = False
     try:
-        while (step := search.next_step()) is not None:
-            row = prober.probe(context.subjects.release(pins.pin(history[step])), case, device)
-            rows.append(replace(row, expected=context.workspace.atlas.expected(case.id, history[step])))
-            search.mark(step, row.verdict)
-            context.emit(Note(f"{history[step]} is {row.verdict.words}"))
+        while steps := search.next_steps():
+            for step in steps:
+                row = prober.probe(context.subjects.release(pins.pin(history[step])), case, device)
+                rows.append(replace(row, expected=context.workspace.atlas.expected(case.id, history[step])))
+                search.mark(step, row.verdict)
+                context.emit(Note(f"{history[step]} is {row.verdict.words}"))
     except KeyboardInterrupt:
         interrupted = True
     return _report(case.id, history, search, rows, prober.ran, interrupted)
@@ -60,10 +60,8 @@ def _report(
     case: str, history: Sequence[Version], search: Bisection, rows: list[ProbeResult], ran: int, interrupted: bool
 ) -> HuntReport:
     if not search.ends_differ:
-        judged = all(end in (Verdict.GOOD, Verdict.ABSENT, Verdict.BAD) for end in search.ends)
-        result: HuntResult = "bad-endpoints" if judged else "inconclusive"
-        return HuntReport(case, result, None, None, (), rows, ran, interrupted)
+        return HuntReport(case, search.result, None, None, (), rows, ran, interrupted)
     answer = search.answer()
-    last, first = str(history[answer.last_good]), str(history[answer.first_bad])
+    last, first = str(history[answer.before]), str(history[answer.after])
     candidates = tuple(str(history[n]) for n in answer.candidates)
-    return HuntReport(case, "found" if answer.found else "range", last, first, candidates, rows, ran, interrupted)
+    return HuntReport(case, search.result, last, first, candidates, rows, ran, interrupted)
