@@ -32,6 +32,8 @@ TABLE: dict[End, tuple[Verdict, Verdict]] = {
     "returned": (Verdict.GOOD, Verdict.GOOD),
     "absent": (Verdict.ABSENT, Verdict.ABSENT),
     "raised": (Verdict.BAD, Verdict.OTHER_FAILURE),
+    "skipped": (Verdict.UNTESTABLE, Verdict.UNTESTABLE),
+    "aborted": (Verdict.HARNESS_ERROR, Verdict.HARNESS_ERROR),
     "no-device": (Verdict.UNAVAILABLE, Verdict.UNAVAILABLE),
     "died": (Verdict.BAD, Verdict.OTHER_FAILURE),
     "time-limit": (Verdict.BAD, Verdict.OTHER_FAILURE),
@@ -117,7 +119,7 @@ def test_signature_of_an_exception_without_message_or_frame(signature: Signature
 
 @pytest.mark.parametrize("end", ENDS)
 def test_what_may_be_the_machines_fault_is_never_reused(end: End) -> None:
-    machine = {"harness", "time-limit", "killed", "no-device"}
+    machine = {"harness", "aborted", "time-limit", "killed", "no-device"}
     assert is_reusable(Outcome(end, "run", Evidence(), 1.0)) == (end not in machine)
 
 

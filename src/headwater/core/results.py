@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from headwater.core.errors import BadInput
-from headwater.core.verdicts import Evidence, Verdict
+from headwater.core.verdicts import Evidence, Outcome, Verdict
 
 INTERRUPTED = 130
 _DEVICE = re.compile(r"(cpu|meta|(cuda|mps|xpu)(:\d+)?)")
@@ -39,7 +39,8 @@ class ProbeResult:
 
     `series` is None on an unpatched tree; `seconds` is the wall time of the probe when it ran; `cached` that it ran
     earlier; `environment` the environment's key, None where there is none; `expected` what the atlas, or the series,
-    says, None where nothing is known.
+    says, None where nothing is known; `outcomes` what happened in each repetition, for another judgement of it, empty
+    where nothing ran.
     """
 
     case: str
@@ -53,6 +54,7 @@ class ProbeResult:
     tree: str
     environment: str | None
     expected: Verdict | None = None
+    outcomes: tuple[Outcome, ...] = ()
 
     @property
     def as_expected(self) -> bool:
