@@ -28,6 +28,12 @@ class HarnessError(HeadwaterError):
     kind = "harness error"
 
 
+class ToldToStop(HarnessError):
+    """What a user gave to be run said, by an exit status from 128 on, that nothing more should run."""
+
+    kind = "told to stop"
+
+
 class NotCached(HarnessError):
     """`--offline` was asked for, and something is missing from the caches."""
 

@@ -11,7 +11,7 @@ from typing import Literal
 from headwater.core.errors import BadInput
 from headwater.core.states import PatchState
 from headwater.core.test_results import Changes, TestResults
-from headwater.core.verdicts import Evidence, Verdict
+from headwater.core.verdicts import Evidence, Outcome, Verdict
 
 INTERRUPTED = 130
 _DEVICE = re.compile(r"(cpu|meta|(cuda|mps|xpu)(:\d+)?)")
@@ -41,7 +41,8 @@ class ProbeResult:
 
     `series` is None on an unpatched tree; `seconds` is the wall time of the probe when it ran; `cached` that it ran
     earlier; `environment` the environment's key, None where there is none; `expected` what the atlas, or the series,
-    says, None where nothing is known; `tests` what happened to each test of a case that runs many.
+    says, None where nothing is known; `tests` what happened to each test of a case that runs many; `outcomes` what
+    happened in each repetition, for another judgement of it, empty where nothing ran.
     """
 
     case: str
@@ -56,6 +57,7 @@ class ProbeResult:
     environment: str | None
     expected: Verdict | None = None
     tests: TestResults = ()
+    outcomes: tuple[Outcome, ...] = ()
 
     @property
     def as_expected(self) -> bool:
