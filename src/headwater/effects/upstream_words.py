@@ -29,7 +29,7 @@ def resolve(upstream: Upstream | None, word: str, releases: Sequence[Version]) -
     Raises:
         BadInput: there is no such revision, or several; the message names the nearest, or all.
     """
-    version = _version(word)
+    version = _version(word, releases)
     if version is not None and version in releases and not word.startswith("v"):
         return version
     date = parse_date(word)
@@ -50,11 +50,13 @@ def resolve(upstream: Upstream | None, word: str, releases: Sequence[Version]) -
     return found
 
 
-def _version(word: str) -> Version | None:
+def _version(word: str, releases: Sequence[Version]) -> Version | None:
+    """The version that `word` writes, as it is pinned where it is (5.4 is 5.4.0)."""
     try:
-        return Version(word)
+        version = Version(word)
     except InvalidVersion:
         return None
+    return next((release for release in releases if release == version), version)
 
 
 def _nearest_words(word: str, version: Version | None, releases: Sequence[Version], names: Sequence[str]) -> str:
