@@ -274,7 +274,7 @@ def test_a_remote_that_cannot_be_reached_leaves_nothing_and_shows_no_password(
     assert list(cache.incoming.iterdir()) == []
 
 
-def test_a_password_is_not_kept(
+def test_a_password_is_not_kept_and_makes_no_other_clone(
     repo: UpstreamRepo, cache: Cache, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     settings = tmp_path / "settings"
@@ -282,6 +282,7 @@ def test_a_password_is_not_kept(
     monkeypatch.setenv("GIT_CONFIG_GLOBAL", str(settings))
     upstream = open_upstream(cache, "https://me:hunter2@upstream.invalid/it")
     assert upstream.main().sha == repo.commits["dev"]
+    assert open_upstream(cache, "https://you:other@upstream.invalid/it", offline=True).main() == upstream.main()
     assert [path for path in cache.root.rglob("*") if "hunter2" in str(path)] == []
     assert [path for path in cache.root.rglob("*") if path.is_file() and b"hunter2" in path.read_bytes()] == []
 
