@@ -38,13 +38,18 @@ _STATUS = re.compile(r"ExitStatus(\d+)")
 _DEVICE_LIMITS = Limits(seconds=300, memory=0, output=1 << 20, processes=64)
 
 
+def _nothing() -> None:
+    """The mirror has it, or imports it when it is asked."""
+
+
 @dataclass(frozen=True)
 class Subject:
     """What is probed: a tree, patched or not.
 
     `revision` is what people call it; `pin` the release whose environment it runs in; `tree` its id; `lay_out` puts
     it on disk, which nothing needs that is already known (with `distrust=True` where it turned out to be damaged);
-    `series` names the series applied to it.
+    `series` names the series applied to it. `untestable` says why there is no environment for it, where that is known
+    without looking. `bring` puts what the tree is made of into the mirror, for a series to be applied to it.
     """
 
     revision: str
@@ -52,6 +57,8 @@ class Subject:
     tree: str
     lay_out: Callable[..., Tree]
     series: str | None = None
+    untestable: str | None = None
+    bring: Callable[[], object] = _nothing
 
 
 @dataclass(frozen=True)
@@ -120,6 +127,8 @@ class Prober:
         if case.network and not self._options.allow_network:
             return _without_probe(row, Verdict.UNAVAILABLE, "NetworkNotAllowed", "needs --allow-network")
         try:
+            if subject.untestable is not None:
+                raise EnvironmentUnavailable(subject.untestable)
             environment = self._environments.describe(subject.pin)
             row = replace(row, environment=environment.key)
             return self._known_or_run(row, subject, case, environment, repetition)
