@@ -101,13 +101,15 @@ class Prober:
     ) -> None:
         self._exits.close()
 
-    def probe(self, subject: Subject, case: Case, device: str) -> ProbeResult:
-        """Probe, as often as was asked for, and give the one verdict of all repetitions.
+    def probe(self, subject: Subject, case: Case, device: str, first: int = 0, fresh: bool = False) -> ProbeResult:
+        """Probe, as often as was asked for, and give the one verdict of all repetitions, which are counted from
+        `first`. With `fresh` what is known runs again.
 
         Raises:
             ToldToStop: what was run ended with an exit status from 128 on.
         """
-        rows = [self._once(subject, case, device, n) for n in range(self._options.repeat)]
+        numbers = range(first, first + self._options.repeat)
+        rows = [self._once(subject, case, device, n, fresh or self._options.fresh) for n in numbers]
         verdicts = [row.verdict for row in rows]
         verdict, shown = combine(verdicts), rows[telling(verdicts)]
         if verdict is Verdict.FLAKY:
@@ -115,9 +117,14 @@ class Prober:
         seconds = sum(row.seconds for row in rows)
         outcomes = tuple(outcome for row in rows for outcome in row.outcomes)
         cached = all(row.cached for row in rows)
-        return replace(shown, verdict=verdict, seconds=seconds, cached=cached, outcomes=outcomes)
+        return replace(shown, verdict=verdict, seconds=seconds, cached=cached, outcomes=outcomes, repetitions=len(rows))
 
-    def _once(self, subject: Subject, case: Case, device: str, repetition: int) -> ProbeResult:
+    @property
+    def repeats(self) -> int:
+        """How many repetitions one probe takes."""
+        return self._options.repeat
+
+    def _once(self, subject: Subject, case: Case, device: str, repetition: int, fresh: bool) -> ProbeResult:
         """One repetition. What cannot be tested, and what fails on the machine's side, is a row like any other: the
         rest of a run goes on."""
         row = ProbeResult(
@@ -131,7 +138,7 @@ class Prober:
                 raise EnvironmentUnavailable(subject.untestable)
             environment = self._environments.describe(subject.pin)
             row = replace(row, environment=environment.key)
-            return self._known_or_run(row, subject, case, environment, repetition)
+            return self._known_or_run(row, subject, case, environment, repetition, fresh)
         except EnvironmentUnavailable as error:
             return _without_probe(row, Verdict.UNTESTABLE, "EnvironmentUnavailable", str(error))
         except ToldToStop:
@@ -140,7 +147,7 @@ class Prober:
             return _without_probe(row, Verdict.HARNESS_ERROR, type(error).__name__, str(error))
 
     def _known_or_run(
-        self, row: ProbeResult, subject: Subject, case: Case, environment: Environment, repetition: int
+        self, row: ProbeResult, subject: Subject, case: Case, environment: Environment, repetition: int, fresh: bool
     ) -> ProbeResult:
         device = self._device(environment, row.device)
         if isinstance(device, str):
@@ -150,7 +157,7 @@ class Prober:
             tree=subject.tree, case_file=case.file, case_files=case.files, environment=environment.key,
             device=device, limits=limits, child=CHILD_VERSION, variables=passed_on(), repetition=repetition,
         )  # fmt: skip
-        known = None if self._options.fresh else self._store.recall(key)
+        known = None if fresh else self._store.recall(key)
         if known is not None:
             return _judged(row, known, case, cached=True)
         outcome, output = self._run(subject, case, environment, row.device, limits)
