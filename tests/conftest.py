@@ -101,3 +101,9 @@ def index_server() -> Iterator[IndexServer]:
 def root() -> Path:
     """The repository."""
     return ROOT
+
+
+@pytest.fixture(scope="session")
+def test_cache() -> Path:
+    """The caches that tests on real releases share between runs."""
+    return CACHE

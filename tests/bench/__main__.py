@@ -15,6 +15,7 @@ from contextlib import ExitStack
 from pathlib import Path
 
 import importing
+import patching
 import probing
 from rich.console import Console
 from samples import Row
@@ -30,7 +31,7 @@ from headwater.report.progress import ProgressReport
 ROOT = Path(__file__).resolve().parent.parent.parent
 PAGE = ROOT / "docs" / "performance.md"
 PROBES = {"process": probing.PROCESS, "fork": probing.FORK, "first": probing.FIRST}
-NAMES = (*PROBES, "import")
+NAMES = (*PROBES, "import", "status")
 HOW_TO_GET = "apt-get install hyperfine (Debian, Ubuntu), brew install hyperfine, or cargo install hyperfine"
 
 
@@ -56,7 +57,7 @@ def main() -> int:
     show(Console(), rows)
     if not options.quick and not options.only:
         software = f"Python {environment.python_version}, torch {environment.torch}, {importing.git_version()}"
-        write_atomically(PAGE, page(rows, software, probing.RELEASE, probing.NEIGHBOUR, probing.CASE))
+        write_atomically(PAGE, page(rows, software, probing.RELEASE, probing.NEIGHBOUR, probing.CASE, patching.SERIES))
         errors.print(f"wrote {PAGE.relative_to(ROOT)}", style="dim", highlight=False)
     return 0
 
@@ -89,6 +90,8 @@ def measure(context: Context, options: argparse.Namespace, errors: Console) -> l
         if "import" in wanted:
             count, rounds = (8, 1) if options.quick else (45, 3)
             rows += importing.measure(context, folder, count, rounds, tell)
+        if "status" in wanted:
+            rows += patching.measure(context, folder, 1 if options.quick else 5, tell)
     return rows
 
 

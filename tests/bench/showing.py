@@ -36,6 +36,9 @@ Each figure is the median, with what the middle half of the samples lies between
   what it does not share with {release} is neither unpacked nor compiled.
 - **import**: wheels that are here already into an empty mirror, hashes checked, against `git init` and, for each
   release, `git add -A` and `git commit` of the unpacked files; neither unpacking nor git's housekeeping is counted.
+- **status**: the state of each patch of `{series}` by a running `headwater`, everything in the mirror, no answer kept;
+  against a script that checks each release out in one work tree and runs `git apply --check` with each patch. The
+  status does not merge where the atlas says that a patch is not needed; the script cannot know.
 """
 
 
@@ -78,11 +81,11 @@ def markdown(rows: Sequence[Row]) -> str:
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 
-def page(rows: Sequence[Row], software: str, release: str, neighbour: str, case: str) -> str:
+def page(rows: Sequence[Row], software: str, release: str, neighbour: str, case: str, series: str) -> str:
     """The whole of docs/performance.md."""
     return PAGE.format(
         machine=f"{machine()}, {software}", date=f"{datetime.now(UTC):%Y-%m-%d}", table=markdown(rows),
-        release=release, neighbour=neighbour, case=case,
+        release=release, neighbour=neighbour, case=case, series=series,
     )  # fmt: skip
 
 

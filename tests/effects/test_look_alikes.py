@@ -4,18 +4,13 @@
 from __future__ import annotations
 
 import ast
-import io
-from collections.abc import Callable, Mapping
-from pathlib import Path
+from collections.abc import Mapping
 
 import pytest
-from packaging.version import Version
-from series import apply_series
+from series import apply_series, import_commits, mail_of, series_of
 
 from headwater.core.errors import PatchFailed
-from headwater.core.mail import read_patch
-from headwater.core.series import SeriesFile
-from headwater.effects.git import GitDir, init_bare
+from headwater.effects.git import GitDir
 from headwater.effects.merging import read_file
 from headwater.effects.series_folder import Series
 from headwater.effects.workspace import Cache
@@ -63,43 +58,21 @@ def mended_classes(text: str) -> str:
     )
 
 
-@pytest.fixture
-def commits_of(cache: Cache) -> Callable[[Mapping[str, str]], tuple[GitDir, dict[str, str]]]:
+def commits_of(cache: Cache, texts: Mapping[str, str]) -> tuple[GitDir, dict[str, str]]:
     """Commits of one file, by name, in a fresh repository."""
-
-    def write(texts: Mapping[str, str]) -> tuple[GitDir, dict[str, str]]:
-        cache.root.mkdir()
-        init_bare(cache.mirror)
-        git = GitDir(cache.mirror)
-        stream = io.StringIO()
-        for name, text in texts.items():
-            stream.write(f"commit refs/headwater/releases/{name}\ncommitter Somebody <s@invalid.example> 0 +0000\n")
-            stream.write(f"data 0\n\nM 100644 inline src/transformers/cache.py\ndata {len(text)}\n{text}\n")
-        source = cache.root / "stream"
-        source.write_text(stream.getvalue(), encoding="utf-8")
-        with source.open("rb") as opened:
-            git("fast-import", "--quiet", stdin=opened)
-        return git, {name: git("rev-parse", f"refs/headwater/releases/{name}") for name in texts}
-
-    return write
+    return import_commits(cache, {name: {"src/transformers/cache.py": text.encode()} for name, text in texts.items()})
 
 
 def written_for(git: GitDir, before: str, after: str) -> Series:
     """The step between two commits as a series."""
-    diff = git.raw("diff", before, after)
-    mail = b"From: A <a@invalid.example>\nDate: Thu, 1 Jan 2026 00:00:00 +0000\nSubject: [PATCH] mend\n\n---\n" + diff
-    name = "0001-mend.patch"
-    file = SeriesFile(Version("5.0.0"), git("rev-parse", f"{before}:src/transformers"), (name,))
-    return Series("mend", Path("mend"), file, (read_patch(name, mail),))
+    return series_of(git, before, mail_of(git, before, after))
 
 
 @pytest.mark.parametrize("place", PLACES)
 @pytest.mark.parametrize("mended", "ABC")
-def test_never_into_the_wrong_class(
-    cache: Cache, commits_of: Callable[[Mapping[str, str]], tuple[GitDir, dict[str, str]]], mended: str, place: str
-) -> None:
+def test_never_into_the_wrong_class(cache: Cache, mended: str, place: str) -> None:
     texts = {f"t-{order}": module(order) for order in ORDERS}
-    git, commits = commits_of({"base": module("ABC"), "after": module("ABC", mended, place), **texts})
+    git, commits = commits_of(cache, {"base": module("ABC"), "after": module("ABC", mended, place), **texts})
     series = written_for(git, commits["base"], commits["after"])
     wrong, landed = [], []
     for order in ORDERS:
@@ -116,10 +89,8 @@ def test_never_into_the_wrong_class(
     assert "ABC" in landed and len(landed) > 1
 
 
-def test_a_class_that_is_gone_takes_the_patch_with_it(
-    cache: Cache, commits_of: Callable[[Mapping[str, str]], tuple[GitDir, dict[str, str]]]
-) -> None:
-    git, commits = commits_of({"base": module("AB"), "after": module("AB", "B"), "target": module("A")})
+def test_a_class_that_is_gone_takes_the_patch_with_it(cache: Cache) -> None:
+    git, commits = commits_of(cache, {"base": module("AB"), "after": module("AB", "B"), "target": module("A")})
     series = written_for(git, commits["base"], commits["after"])
     with pytest.raises(PatchFailed, match=r"0001-mend\.patch.*src/transformers/cache\.py"):
         apply_series(cache, git, series, commits["base"], commits["target"])

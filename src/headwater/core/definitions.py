@@ -4,31 +4,38 @@
 from __future__ import annotations
 
 import ast
+import hashlib
 from collections import Counter
+from collections.abc import Iterable
+from functools import lru_cache
 
 _DEFINITIONS = (ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
 
 
-def touched_definitions(before: str, after: str) -> set[str]:
-    """The qualified names of what differs between two texts: "Layer.update", "Layer", and "" for the module itself.
+def touched_definitions(before: Iterable[str], after: Iterable[str]) -> set[str]:
+    """The qualified names of what differs between two sets of texts: "Layer.update", "Layer", and "" for a module
+    itself.
 
-    A definition's own statements count, not those of the definitions inside it.
+    A definition's own statements count, not those of the definitions inside it. What only went from one text to
+    another, as where a file is renamed, does not differ.
 
     Raises:
         SyntaxError: one of them is not valid Python.
     """
-    old, new = _definitions(before), _definitions(after)
+    old, new = (sum(map(_definitions, texts), Counter[tuple[str, bytes]]()) for texts in (before, after))
     return {name for name, _content in (old - new) + (new - old)}
 
 
-def _definitions(text: str) -> Counter[tuple[str, str]]:
-    """Every definition by its name and its own statements."""
-    found: Counter[tuple[str, str]] = Counter()
+# A series' own texts come again with every release, and each release's with every patch.
+@lru_cache(maxsize=64)
+def _definitions(text: str) -> Counter[tuple[str, bytes]]:
+    """Every definition by its name and the hash of its own statements. Not to be changed: it is kept."""
+    found: Counter[tuple[str, bytes]] = Counter()
     waiting: list[tuple[str, ast.AST]] = [("", ast.parse(text))]
     while waiting:
         name, node = waiting.pop()
         inside = _take_definitions(node)
-        found[name, ast.dump(node)] += 1
+        found[name, hashlib.sha256(ast.dump(node).encode("utf-8", "surrogatepass")).digest()] += 1
         waiting += [(f"{name}.{child.name}".lstrip("."), child) for child in inside]
     return found
 

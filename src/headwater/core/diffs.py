@@ -9,13 +9,21 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from headwater.core.errors import BadInput
 
-_HUNK = re.compile(rb"@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@(.*)")
-_ESCAPE = re.compile(rb'\\([abtnvfr"\\]|[0-7]{3})')
+# Nine digits are enough for any file, and no more than Python reads as a number.
+_HUNK = re.compile(rb"@@ -(\d{1,9})(?:,(\d{1,9}))? \+(\d{1,9})(?:,(\d{1,9}))? @@(.*)")
+_ESCAPE = re.compile(rb'\\([abtnvfr"\\]|[0-3][0-7]{2})')
+_QUOTED = re.compile(rb'"(?:[^"\\]|\\.)*"')
 _PLAIN = dict(zip(b'abtnvfr"\\', b'\a\b\t\n\v\f\r"\\', strict=True))
+_RENAMED = re.compile(rb"(?:rename|copy) (from|to) (.+)")
+_MODE = re.compile(rb"(new file|deleted file|old|new) mode ([0-7]+)")
+# The mode stands behind the ids where it stays.
+_INDEX = re.compile(rb"index ([0-9a-f]+)\.\.([0-9a-f]+)(?: ([0-7]+))?")
+# How the ids of no file and of an empty one begin, in SHA-1 and SHA-256.
+_NOTHING = {b"0000000", b"e69de29", b"473a0f4"}
 # What a symbolic link and a submodule have for a mode in git.
 _NOT_FILES = ("120000", "160000")
 
@@ -67,57 +75,83 @@ def read_diff(diff: bytes, origin: str) -> tuple[FileChange, ...]:
     """Read a diff. What follows its last hunk (a mail's signature) is passed over.
 
     Raises:
-        BadInput: naming `origin`, file and hunk: it is cut short, a path leads out of the tree or into `.git`, a file
-            is a link or a submodule.
+        BadInput: naming `origin`, file and hunk: it is cut short or says more than its headers do, a path leads out of
+            the tree or into `.git`, a file is a link or a submodule.
     """
     lines = diff.split(b"\n")
     starts = [number for number, line in enumerate(lines) if line.startswith(b"diff --git ")]
-    changes = []
+    changes: list[FileChange] = []
     passed = 0
     for start in starts:
         # A line of a hunk may itself read `diff --git`: such a start lies inside what was read already.
         if start < passed:
             continue
+        _refuse_more(lines[passed:start], origin, changes)
         change, passed = _read_file(lines, start, origin)
         changes.append(change)
+    _refuse_more(lines[passed:], origin, changes)
     return tuple(changes)
 
 
+def _refuse_more(rest: list[bytes], origin: str, before: list[FileChange]) -> None:
+    """Refuse lines behind a file's last hunk that git would drop, or apply, without a word."""
+    if not before:
+        return
+    place = f"{origin}: {before[-1].path}, hunk {len(before[-1].hunks)}"
+    if before[-1].hunks and rest and rest[0][:1] in (b"+", b"-", b" ") and rest[0].rstrip() != b"--":
+        raise BadInput(f"{place} ({before[-1].hunks[-1].header}) has more lines than its header says: {_show(rest[0])}")
+    for line in rest:
+        if line.startswith(b"@@"):
+            raise BadInput(f"{place} is followed by a damaged or stray header: {_show(line)}")
+
+
+def _show(line: bytes) -> str:
+    return repr(line.decode(errors="replace"))
+
+
 def _read_file(lines: list[bytes], start: int, origin: str) -> tuple[FileChange, int]:
-    names = _header_names(lines[start])
-    old: str | None = names[0]
-    new: str | None = names[1]
-    modes: list[str] = []
-    binary = False
-    at = start + 1
-    while at < len(lines) and not lines[at].startswith((b"@@ ", b"diff --git ", b"-- ")):
-        line = lines[at]
-        word, _, rest = line.partition(b" ")
-        if line.startswith((b"GIT binary patch", b"Binary files ")):
-            binary = True
-        elif line.startswith(b"--- "):
-            old = _side_name(line[4:])
-        elif line.startswith(b"+++ "):
-            new = _side_name(line[4:])
-            at += 1
-            break
-        elif line.startswith((b"rename from ", b"copy from ")):
-            old = _name(rest.partition(b" ")[2])
-        elif line.startswith((b"rename to ", b"copy to ")):
-            new = _name(rest.partition(b" ")[2])
-        elif line.startswith((b"new file mode ", b"deleted file mode ", b"old mode ", b"new mode ")):
-            modes.append(line.split()[-1].decode(errors="replace"))
-            old = None if line.startswith(b"new file") else old
-            new = None if word == b"deleted" else new
-        at += 1
-    label = new or old or lines[start].decode(errors="replace")
+    change, complete, at = _read_headers(lines, start)
+    label = change.path or lines[start].decode(errors="replace")
     hunks: list[Hunk] = []
     while at < len(lines) and (header := _HUNK.match(lines[at])):
         hunk, at = _read_hunk(lines, at, header, f"{origin}: {label}, hunk {len(hunks) + 1}")
         hunks.append(hunk)
-    change = FileChange(old, new, tuple(hunks), binary, tuple(modes))
+    if not (hunks or complete):
+        found = _show(lines[at]) if at < len(lines) else "the end"
+        raise BadInput(f"{origin}: {label}, hunk 1 is cut short or damaged: {found} stands where it should begin")
+    change = replace(change, hunks=tuple(hunks))
     _refuse_unsafe(change, origin)
     return change, at
+
+
+def _read_headers(lines: list[bytes], start: int) -> tuple[FileChange, bool, int]:
+    """A file without its hunks; whether it needs none; and the line behind its headers."""
+    old, new = _header_names(lines[start])
+    modes: list[bytes] = []
+    binary = complete = content = False
+    at = start + 1
+    while at < len(lines) and not lines[at].startswith((b"@@", b"diff --git ", b"-- ")):
+        line = lines[at]
+        at += 1
+        if line.startswith((b"GIT binary patch", b"Binary files ")):
+            binary = True
+        elif line.startswith(b"--- "):
+            old, content = _side_name(line[4:]), True
+        elif line.startswith(b"+++ "):
+            new, content = _side_name(line[4:]), True
+            break
+        elif named := _RENAMED.match(line):
+            old, new = (_name(named[2]), new) if named[1] == b"from" else (old, _name(named[2]))
+            complete = True
+        elif index := _INDEX.match(line):
+            content = not {index[1][:7], index[2][:7]} <= _NOTHING
+            modes += [index[3]] if index[3] else []
+        elif mode := _MODE.match(line):
+            old, new = None if mode[1] == b"new file" else old, None if mode[1] == b"deleted file" else new
+            modes.append(mode[2])
+            complete = True
+    change = FileChange(old, new, (), binary, tuple(mode.decode() for mode in modes))
+    return change, binary or (complete and not content), at
 
 
 def _read_hunk(lines: list[bytes], at: int, header: re.Match[bytes], place: str) -> tuple[Hunk, int]:
@@ -149,9 +183,8 @@ def _read_hunk(lines: list[bytes], at: int, header: re.Match[bytes], place: str)
 def _header_names(line: bytes) -> tuple[str | None, str | None]:
     """The names in a `diff --git` line. They count only where nothing below names the file: then both are equal."""
     rest = line.removeprefix(b"diff --git ").rstrip(b"\r")
-    if rest.startswith(b'"'):
-        end = next(m.end() for m in re.finditer(rb'(?<!\\)"( |$)', rest))
-        return _side_name(rest[:end].strip()), _side_name(rest[end:].strip())
+    if quoted := _QUOTED.match(rest):
+        return _side_name(quoted[0]), _side_name(rest[quoted.end() :].strip())
     middle = len(rest) // 2
     return _side_name(rest[:middle]), _side_name(rest[middle + 1 :])
 
@@ -183,6 +216,8 @@ def _refuse_unsafe(change: FileChange, origin: str) -> None:
         if path.startswith("/") or any(part in ("", ".", "..") or part.lower() == ".git" for part in parts):
             where = f", hunk 1 ({change.hunks[0].header})" if change.hunks else ""
             raise BadInput(f"{origin}: the path {path!r}{where} does not lie inside the tree")
+        if "\n" in path or "\0" in path:
+            raise BadInput(f"{origin}: the path {path!r} holds a line feed or a null")
     for mode in change.modes:
         if mode in _NOT_FILES:
             kind = "a symbolic link" if mode == _NOT_FILES[0] else "a submodule"

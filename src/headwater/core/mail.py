@@ -9,6 +9,7 @@ from email.errors import HeaderParseError
 from email.header import decode_header, make_header
 from email.message import Message
 from email.parser import HeaderParser
+from unicodedata import category
 
 from headwater.core.diffs import FileChange, read_diff
 from headwater.core.errors import BadInput
@@ -45,6 +46,13 @@ class Patch:
         return tuple(dict.fromkeys(path for change in self.changes for path in change.paths))
 
     @property
+    def diff(self) -> bytes:
+        """Its diff alone: what `changes` was read from, on the line on which it stands in the file. A diff that the
+        message quotes is none of it, though `git apply` would take it for one."""
+        start = _diff_start(self.content) or 0
+        return b"\n" * self.content.count(b"\n", 0, start) + self.content[start:]
+
+    @property
     def message(self) -> str:
         """The commit message: subject, blank line, body."""
         return f"{self.subject}\n\n{self.body}\n" if self.body else f"{self.subject}\n"
@@ -58,8 +66,7 @@ def read_patch(file: str, content: bytes) -> Patch:
             changed, or a diff that `read_diff` refuses.
     """
     end = _MESSAGE_END.search(content)
-    diff = content[end.end() :] if end else b""
-    start = re.search(rb"(?m)^diff --git ", diff)
+    start = _diff_start(content)
     if end is None or start is None:
         raise BadInput(f"{file}: not a patch as `git format-patch` writes it (a mail with a diff)")
     mail = _read_head(file, content[: end.start()])
@@ -67,12 +74,18 @@ def read_patch(file: str, content: bytes) -> Patch:
     return Patch(
         file=file,
         content=content,
-        subject=re.sub(r"^\[PATCH[^\]]*\]\s*", "", " ".join(headers["Subject"].split())),
+        subject=re.sub(r"^\[PATCH[^\]]*\]\s*", "", headers["Subject"]),
         body=str(mail.get_payload()).strip(),
         author=headers["From"],
         date=headers["Date"],
-        changes=read_diff(diff[start.start() :], file),
+        changes=read_diff(content[start:], file),
     )
+
+
+def _diff_start(content: bytes) -> int | None:
+    end = _MESSAGE_END.search(content)
+    start = re.compile(rb"(?m)^diff --git ").search(content, end.end()) if end else None
+    return start.start() if start else None
 
 
 def _read_head(file: str, head: bytes) -> Message:
@@ -84,6 +97,8 @@ def _read_head(file: str, head: bytes) -> Message:
             f"{file}: the mail's headers or message are not UTF-8 at byte {error.start}, in the line "
             f"{line.decode('latin-1')!r}; `headwater patch import` takes other encodings"
         ) from error
+    if "\0" in text:
+        raise BadInput(f"{file}: the mail's headers or message hold a null byte, in front of which git would end them")
     if "\r\n" in text:
         raise BadInput(f"{file}: its headers end in CR LF; a mail program changed it. Save it with plain line feeds")
     mail = HeaderParser().parsestr(text.partition("\n")[2] if text.startswith("From ") else text)
@@ -97,6 +112,9 @@ def _header(file: str, mail: Message, key: str) -> str:
     if not mail[key]:
         raise BadInput(f"{file}: the mail has no {key} header")
     try:
-        return str(make_header(decode_header(mail[key])))
+        text = " ".join(str(make_header(decode_header(mail[key]))).split())
     except (LookupError, ValueError, HeaderParseError) as error:
         raise BadInput(f"{file}: the {key} header cannot be decoded: {error}") from error
+    if any(category(letter) in ("Cc", "Cs") for letter in text):
+        raise BadInput(f"{file}: the {key} header holds a control character: {text!r}")
+    return text

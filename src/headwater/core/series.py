@@ -156,9 +156,11 @@ def check_variants(file: SeriesFile, variants: dict[str, SeriesFile], releases: 
     """Check what a series says of its variants against these and against the releases that there are.
 
     Raises:
-        BadInput: a range serves no release, a folder is named by no range, a variant's base is not served by it, or a
-            variant has a patch that the series does not have, or in another order.
+        BadInput: a range serves no release or the series' own base, a folder is named by no range, a variant's base is
+            not served by it, or a variant has a patch that the series does not have, or in another order.
     """
+    if own := file.serving(file.base):
+        raise BadInput(f"{origin}: the series is written against {file.base}, which range {own} gives to {own.folder}")
     for entry in file.ranges:
         if not any(file.serving(release) is entry for release in releases):
             raise BadInput(f"{origin}: range {entry} serves no pinned release; remove it, and {entry.folder} with it")

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import re
 
+from headwater.core.releases import parse_version
 from headwater.core.series import Range
 
 
@@ -32,9 +33,16 @@ def with_range(text: str, entry: Range) -> str:
 
 
 def without_range(text: str, entry: Range) -> str:
-    """The text without the line of a range."""
-    wanted = ["range", str(entry), entry.folder]
-    return "".join(line for line in text.splitlines(keepends=True) if line.split() != wanted)
+    """The text without the line of a range, however its versions are written there."""
+    return "".join(line for line in text.splitlines(keepends=True) if not _names(line, entry))
+
+
+def _names(line: str, entry: Range) -> bool:
+    words = line.split()
+    if len(words) != 3 or words[0] != "range" or words[2] != entry.folder:
+        return False
+    first, _, last = words[1].partition("..")
+    return (parse_version(first), parse_version(last or first)) == (entry.first, entry.last)
 
 
 def _ended(text: str) -> str:

@@ -132,8 +132,8 @@ class Carrier:
         attempt = self._bench.attempt(step.patch, onto)
         state = judge_state(tree, merged, attempt)
         if state is PatchState.MISPLACED and not merged.misplaced:
-            reason = "git apply would put it into another place than the merge does"
-            reason += f", which {merged.reason}" if merged.reason else ""
+            elsewhere = "git apply would put it into another place than the merge does"
+            reason = elsewhere if merged.tree else f"git apply would put it somewhere, and the merge {merged.reason}"
             return Carried(step, state, None, reason)
         if not state.applies or merged.tree is None:
             return Carried(step, state, None, merged.reason)

@@ -6,19 +6,25 @@ from __future__ import annotations
 
 import re
 import tempfile
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
 from email.utils import parseaddr
 from pathlib import Path
+from typing import IO
 
 from headwater.core.definitions import touched_definitions
 from headwater.core.diffs import hunk_at
-from headwater.core.errors import PatchFailed
+from headwater.core.errors import BadInput, PatchFailed
 from headwater.core.mail import Patch
 from headwater.core.states import Attempt, Merged
 from headwater.effects.git import GitDir, GitFailed
 
 # Renamed folders draw new files after them only by a guess about the author's wish. Markers show the base too.
 _MERGE = ("-c", "merge.directoryRenames=false", "-c", "merge.conflictStyle=zdiff3", "merge-tree", "--write-tree")
+
+# How git says that it can make no person and no time of what it was given.
+_REFUSED = re.compile(r"ident name|disallowed characters|invalid date format")
 
 
 @dataclass(frozen=True)
@@ -36,26 +42,43 @@ class Bench:
 
     git: GitDir
     folder: Path
+    _sides: dict[Step, tuple[str, str, set[str]]] = field(default_factory=dict, compare=False)
 
     def tree_of(self, commit: str) -> str:
         """The id of a commit's root tree."""
         return self.git("rev-parse", "--verify", f"{commit}^{{tree}}")
 
-    def ids(self, names: list[str]) -> list[str | None]:
+    def ids(self, names: Sequence[str]) -> list[str | None]:
         """The object ids that names such as COMMIT:PATH stand for; None where there is none."""
+        with self._asking(names) as asked:
+            answers = self.git("cat-file", "--batch-check=%(objectname)", stdin=asked).split("\n")
+        return [None if answer.endswith(" missing") else answer for answer in answers]
+
+    @contextmanager
+    def _asking(self, names: Sequence[str]) -> Iterator[IO[bytes]]:
         with tempfile.TemporaryFile() as asked:
             asked.write("".join(f"{name}\n" for name in names).encode("utf-8", "surrogateescape"))
             asked.seek(0)
-            answers = self.git("cat-file", "--batch-check=%(objectname)", stdin=asked).splitlines()
-        return [None if answer.endswith(" missing") else answer for answer in answers]
+            yield asked
 
     def commit(self, patch: Patch, tree: str, parent: str) -> str:
-        """A commit of `tree` with a patch's author, date and message. The same input gives the same id."""
+        """A commit of `tree` with a patch's author, date and message. The same input gives the same id.
+
+        Raises:
+            BadInput: git takes no such author or date.
+        """
         message = self.folder / "message"
         message.write_text(patch.message, encoding="utf-8")
         name, address = split_author(patch.author)
         who = {"GIT_AUTHOR_NAME": name or address, "GIT_AUTHOR_EMAIL": address, "GIT_AUTHOR_DATE": patch.date}
-        return self.git("commit-tree", "-p", parent, "-F", message, tree, environ=who)
+        try:
+            return self.git("commit-tree", "-p", parent, "-F", message, tree, environ=who)
+        except GitFailed as error:
+            if not _REFUSED.search(error.stderr):
+                raise
+            raise BadInput(
+                f"{patch.file}: git takes no commit of author {patch.author!r} and date {patch.date!r}: {error.stderr}"
+            ) from error
 
     def apply_strictly(self, patch: Patch, onto: str, series: str, base: str) -> str:
         """The tree that a patch makes of `onto`, every hunk at its very line; `series` and `base` are for errors.
@@ -97,15 +120,22 @@ class Bench:
     def merged_tree(self, step: Step, onto: str) -> tuple[str, str]:
         """git cherry-pick's merge of a step onto `onto`, on synthetic commits, since git 2.39's merge-tree takes no
         merge base: the tree, with conflict markers where the sides disagree, and the files in conflict ("" if none)."""
-        base = self.git("commit-tree", "-m", "base", f"{step.before}^{{tree}}")
+        base, theirs, _meant = self._side(step)
         ours = self.git("commit-tree", "-m", "ours", "-p", base, f"{onto}^{{tree}}")
-        theirs = self.git("commit-tree", "-m", "theirs", "-p", base, f"{step.after}^{{tree}}")
         try:
             return self.git(*_MERGE, ours, theirs).splitlines()[0], ""
         except GitFailed as error:
             if error.status != 1:
                 raise
             return error.output.splitlines()[0], _conflicting_files(error.output)
+
+    def _side(self, step: Step) -> tuple[str, str, set[str]]:
+        """The patch's side of every merge, made once: the base, its child with the patch, the Python files changed."""
+        if step not in self._sides:
+            base = self.git("commit-tree", "-m", "base", f"{step.before}^{{tree}}")
+            theirs = self.git("commit-tree", "-m", "theirs", "-p", base, f"{step.after}^{{tree}}")
+            self._sides[step] = base, theirs, self._changed_python(step.before, step.after)
+        return self._sides[step]
 
     @property
     def _index(self) -> Path:
@@ -114,7 +144,7 @@ class Bench:
     def _apply(self, patch: Patch, onto: str, *options: str) -> str:
         path, work = self.folder / "patch", self.folder / "work"
         work.mkdir(exist_ok=True)
-        path.write_bytes(patch.content)
+        path.write_bytes(patch.diff)
         self.git("read-tree", onto, index=self._index)
         return self.git.words(
             "apply", "--cached", "--verbose", "--whitespace=nowarn", *options, path, index=self._index, work_tree=work
@@ -123,24 +153,39 @@ class Bench:
     def _placed(self, step: Step, onto: str, tree: str) -> Merged:
         """Where a release has put look-alike classes in another order, a merge by lines may take one for the other:
         what is touched must have the same name as on the base."""
-        for path in filter(None, self.git("diff", "--name-only", "-z", onto, tree).split("\0")):
-            if not path.endswith(".py"):
-                continue
+        changed, meant = self._changed_python(onto, tree), self._side(step)[2]
+        sides = self._texts((step.before, step.after, onto, tree), sorted(changed | meant))
+        kept = set.intersection(*map(set, sides))
+        # What either side made, removed or renamed is compared together: a definition may stand in any of these files.
+        moved = sorted((changed | meant) - kept)
+        for paths in [*([path] for path in sorted(changed & kept)), moved]:
+            before, after, ours, theirs = ([side[path] for path in paths if path in side] for side in sides)
             try:
-                wanted = touched_definitions(self._text(step.before, path), self._text(step.after, path))
-                seen = touched_definitions(self._text(onto, path), self._text(tree, path))
-            except SyntaxError as error:
-                return Merged(None, f"leaves {path} broken: {error}")
+                wanted, seen = touched_definitions(before, after), touched_definitions(ours, theirs)
+            except (SyntaxError, ValueError) as error:
+                return Merged(None, f"leaves {', '.join(paths)} broken, or finds it so: {error}")
             if elsewhere := sorted(seen - wanted):
-                return Merged(None, f"would change {_names(elsewhere)} in {path}, and on its base it changes "
-                              f"{_names(sorted(wanted)) or 'nothing'}", misplaced=True)  # fmt: skip
+                return Merged(None, f"would change {_names(elsewhere)} in {', '.join(paths)}, and on its base it "
+                              f"changes {_names(sorted(wanted)) or 'nothing'}", misplaced=True)  # fmt: skip
         return Merged(tree)
 
-    def _text(self, tree: str, path: str) -> str:
-        try:
-            return read_file(self.git, tree, path).decode("utf-8", "replace")
-        except GitFailed:
-            return ""
+    def _changed_python(self, before: str, after: str) -> set[str]:
+        names = self.git("diff", "--name-only", "--no-renames", "-z", before, after).split("\0")
+        return {name for name in names if name.endswith(".py")}
+
+    def _texts(self, trees: Sequence[str], paths: Sequence[str]) -> list[dict[str, str]]:
+        """For each tree the contents of those of `paths` that it holds; see git-cat-file(1), "BATCH OUTPUT"."""
+        with self._asking([f"{tree}:{path}" for tree in trees for path in paths]) as asked:
+            rest = self.git.raw("cat-file", "--batch", stdin=asked)
+        found: list[dict[str, str]] = []
+        for _tree in trees:
+            found.append({})
+            for path in paths:
+                head, _, rest = rest.partition(b"\n")
+                if not head.endswith(b" missing"):
+                    size = int(head.rpartition(b" ")[2])
+                    found[-1][path], rest = rest[:size].decode("utf-8", "replace"), rest[size + 1 :]
+        return found
 
 
 def split_author(author: str) -> tuple[str, str]:
