@@ -11,7 +11,8 @@ from typing import Any
 
 import pytest
 from bench import HEAD, Bench
-from index_server import IndexServer
+from hunting_ground import Ground, build_ground, copy_ground
+from index_server import IndexServer, serving
 
 from headwater.effects.locks import TEST_PACKAGES
 
@@ -84,3 +85,22 @@ def pinned(bench: Bench, shelf: Path) -> Bench:
 def imported(bench: Bench, shelf: Path) -> Bench:
     """A workspace with 5.0.0 and 5.1.0 pinned, in one group, with tree ids, and in the mirror."""
     return with_two_releases(bench, shelf / "imported", "--trees")
+
+
+@pytest.fixture(scope="session")
+def ground_template(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """What grounds are copies of, with environments built and releases imported."""
+    folder = tmp_path_factory.mktemp("ground")
+    with serving() as index:
+        build_ground(folder, index)
+    return folder
+
+
+@pytest.fixture
+def ground(ground_template: Path, tmp_path: Path) -> Iterator[Ground]:
+    """A workspace on a small library of which all is known; its caches know no verdict."""
+    made = copy_ground(ground_template, tmp_path)
+    yield made
+    for process in made.started:
+        process.kill()
+        process.communicate()

@@ -34,6 +34,12 @@ class ToldToStop(HarnessError):
     kind = "told to stop"
 
 
+class Abandoned(HarnessError):
+    """A probe was ended because nobody waits for it any more."""
+
+    kind = "abandoned"
+
+
 class NotCached(HarnessError):
     """`--offline` was asked for, and something is missing from the caches."""
 

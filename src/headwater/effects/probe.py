@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from functools import partial
+from threading import Event
 from types import TracebackType
 from typing import Any
 
@@ -88,12 +89,13 @@ class Prober:
         self._devices: dict[tuple[str, str], Device | str] = {}
         self._exits = ExitStack()
         self._missing: dict[str, HarnessError] = {}
+        self._abandoned = Event()
         self.ran = 0
 
     def __enter__(self) -> Prober:
         self._exits.enter_context(self._store.held())
         self._scratch = self._exits.enter_context(self._cache.building("probe"))
-        self._servers = self._exits.enter_context(ForkServers(self._scratch, self._emit))
+        self._servers = self._exits.enter_context(ForkServers(self._scratch, self._emit, self._abandoned.is_set))
         return self
 
     def __exit__(
@@ -118,6 +120,10 @@ class Prober:
         outcomes = tuple(outcome for row in rows for outcome in row.outcomes)
         cached = all(row.cached for row in rows)
         return replace(shown, verdict=verdict, seconds=seconds, cached=cached, outcomes=outcomes, repetitions=len(rows))
+
+    def abandon(self) -> None:
+        """From another thread: end what is being probed, at once and without a verdict."""
+        self._abandoned.set()
 
     @property
     def repeats(self) -> int:
@@ -257,7 +263,7 @@ class Prober:
         request = {**request, "cases": str(scratch.cases), "work": str(scratch.work), "variables": variables}
         try:
             if plain or sys.platform != "linux":
-                return run_child(environment.python, request, scratch, limits)
+                return run_child(environment.python, request, scratch, limits, self._abandoned.is_set)
             return self._servers.answer(
                 environment.key, environment.python, environment.preload, request, limits, renew
             )

@@ -12,7 +12,7 @@ from packaging.version import Version
 from headwater.commands.context import Context
 from headwater.commands.hunt.crossing import cross
 from headwater.commands.hunt.ends import find_ends, learn_at
-from headwater.commands.hunt.flaky import hunt_flaky
+from headwater.commands.hunt.flaky import PATIENCE, FlakyFound, FlakyInterrupted, hunt_flaky
 from headwater.commands.hunt.logs import git_bisect_log, read_log, write_log
 from headwater.commands.hunt.oracle import Oracle
 from headwater.commands.hunt.plain import Found, HuntInterrupted, commit_of, commits_between, hunt_releases, search
@@ -69,6 +69,9 @@ class _Hunt:
         except HuntInterrupted as stopped:
             self._take(stopped.found)
             self.interrupted = True
+        except FlakyInterrupted as stopped:
+            self._take_flaky(stopped.found)
+            self.interrupted = True
         except SurveyInterrupted as stopped:
             self._take_survey(stopped.survey)
             self.interrupted = True
@@ -90,7 +93,9 @@ class _Hunt:
     def oracle(self) -> Oracle:
         """Who answers."""
         request, context = self.request, self.context
-        [device] = parse_devices([request.device])
+        device, *others = parse_devices([request.device])
+        if others:
+            raise BadInput(f"--device {request.device}: a hunt goes over one device; hunt on each by itself")
         tests = None
         if self.upstream is not None and "::" in request.what:
             # The test stays as it is on the newest commit, while the library moves.
@@ -120,7 +125,7 @@ class _Hunt:
         if good is None or bad is None:
             return
         if self.oracle.target.learns:
-            self.notes += learn_at(self.oracle, bad, good)
+            self._learn(bad, good)
         by_commit = self.request.history == "commits" or any(isinstance(point, Commit) for point in (good, bad))
         if self.request.confidence is not None:
             self._hunt_flaky(good, bad, find, by_commit)
@@ -145,12 +150,17 @@ class _Hunt:
                 raise BadInput(
                     f"{self.request.what} says not how its bug is known: --bad REV, where it is to be learned"
                 )
-            self.notes += learn_at(self.oracle, bad, None)
+            self._learn(bad, None)
         ends = find_ends(self.oracle, good, bad, find)
         if ends.missing is not None:
             self.result = "bad-endpoints"
             self.notes.append(ends.missing)
         return ends.good, ends.bad if ends.missing is None else None
+
+    def _learn(self, bad: Point, good: Point | None) -> None:
+        patience = 1 if self.request.confidence is None else PATIENCE
+        told = learn_at(self.oracle, bad, good, patience)
+        self.notes += [words for words in told if words not in self.notes]
 
     def _over_commits(self, ends: Sequence[Point], find: Find) -> None:
         if self.upstream is None:
@@ -201,9 +211,7 @@ class _Hunt:
             points = path(old, new, self.context.workspace.pins.versions)
         confidence = self.request.confidence
         assert confidence is not None
-        found = hunt_flaky(self.oracle, points, find, "commits" if by_commit else "releases", confidence)
-        self.posterior = found.posterior
-        self._take((found.result, found.change, list(found.notes)))
+        self._take_flaky(hunt_flaky(self.oracle, points, find, "commits" if by_commit else "releases", confidence))
 
     def _survey(self) -> None:
         known = self.context.workspace.pins.versions
@@ -213,14 +221,11 @@ class _Hunt:
                 raise BadInput(
                     f"{self.request.what} says not how its bug is known: --bad REV, where it is to be learned"
                 )
-            self.notes += learn_at(self.oracle, bad, good)
+            self._learn(bad, good)
         if self.request.history == "commits" or isinstance(good, Commit) or isinstance(bad, Commit):
             self._survey_commits(good, bad)
             return
-        ends = [end for end in (good, bad) if isinstance(end, Version)]
-        old = min(ends) if len(ends) == 2 or (ends and ends[0] != max(known)) else min(known)
-        new = max(ends) if len(ends) == 2 else max(known)
-        tree = lines(old, new, known)
+        tree = lines(*_range(good, bad, known), known)
         found = survey(self.oracle, tree, "releases", self.request.grid, self.request.exhaustive)
         self._take_survey(found)
 
@@ -245,6 +250,10 @@ class _Hunt:
             self.changes.append(change)
         self.result = result if change is None or len(self.changes) == 1 else overall(self.changes)
 
+    def _take_flaky(self, found: FlakyFound) -> None:
+        self.posterior = found.posterior
+        self._take((found.result, found.change, list(found.notes)))
+
     def _take_survey(self, found: Survey) -> None:
         self.changes = list(found.changes)
         self.notes += found.notes
@@ -267,7 +276,20 @@ def _ordered(good: Point, bad: Point, find: Find) -> tuple[Point, Point]:
     return (good, bad) if find == "introduced" else (bad, good)
 
 
+def _range(good: Point | None, bad: Point | None, known: Sequence[Version]) -> tuple[Version, Version]:
+    """What a survey of releases goes over: from the one end to the other; from a good end on. A bad end alone says
+    where the bug is known, and not where it began or ended: then all are gone over."""
+    ends = [end for end in (good, bad) if isinstance(end, Version)]
+    if len(ends) == 2:
+        return min(ends), max(ends)
+    return (good if isinstance(good, Version) and good != max(known) else min(known)), max(known)
+
+
 def _check(request: HuntRequest) -> None:
+    for option, file in (("--log", request.log), ("--git-log", request.git_log)):
+        # Found out after the hunt, it would be found out late.
+        if file is not None and not file.parent.is_dir():
+            raise BadInput(f"{option} {file}: the folder {file.parent} is not there")
     if request.find != "all" and (request.grid is not None or request.exhaustive):
         raise BadInput("--grid and --exhaustive belong to --find all")
     if request.find == "all" and request.confidence is not None:

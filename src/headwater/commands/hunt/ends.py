@@ -39,12 +39,14 @@ def look_at(oracle: Oracle, point: Point) -> ProbeResult:
     return oracle.row(name_of(point))
 
 
-def learn_at(oracle: Oracle, bad: Point, good: Point | None) -> list[str]:
+def learn_at(oracle: Oracle, bad: Point, good: Point | None, patience: int = 1) -> list[str]:
     """Learn how the bug is known from the failure at the bad end, and another one at the good end as `absent`; what was
-    learned, in words."""
+    learned, in words. `patience`: how often the bad end is probed until it fails, for what fails only sometimes."""
     for point in (bad, *([good] if good is not None else [])):
         if not oracle.verdicts(name_of(point)):
             look_at(oracle, point)
+    while set(seen := oracle.verdicts(name_of(bad))) == {Verdict.GOOD} and len(seen) < patience:
+        look_at(oracle, bad)
     package = oracle.context.workspace.pins.package
     outcomes = [oracle.row(name_of(point)).outcomes if point else () for point in (bad, good)]
     learned = learn(oracle.target.case, outcomes[0], outcomes[1], package)

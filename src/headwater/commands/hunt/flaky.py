@@ -15,6 +15,9 @@ from headwater.core.marks import Find
 from headwater.core.results import HuntResult
 from headwater.core.verdicts import Verdict
 
+# How often the bad end is probed before it is given up as never bad.
+PATIENCE = 25
+
 
 @dataclass(frozen=True)
 class FlakyFound:
@@ -26,13 +29,29 @@ class FlakyFound:
     notes: tuple[str, ...]
 
 
+class FlakyInterrupted(KeyboardInterrupt):
+    """The search was interrupted; `found` is the best that is known."""
+
+    def __init__(self, found: FlakyFound) -> None:
+        self.found = found
+        super().__init__("interrupted")
+
+
 def hunt_flaky(oracle: Oracle, points: Sequence[Point], find: Find, level: Level, confidence: float) -> FlakyFound:
-    """Probe where the answer halves the uncertainty, until one revision holds the change with the confidence."""
-    machine = BayesianSearch(len(points), find, confidence=confidence)
+    """Probe where the answer halves the uncertainty, until one revision holds the change with the confidence.
+    Interrupted, it raises `FlakyInterrupted` with the best so far."""
+    machine = BayesianSearch(len(points), find, confidence=confidence, patience=PATIENCE)
     course = Course(oracle, machine, points, lambda: 0 if machine.settled else max(1, round(2 * machine.entropy())))
     for position in range(len(points)):
         course.tell(position)
-    course.run()
+    try:
+        course.run()
+    except KeyboardInterrupt:
+        raise FlakyInterrupted(_outcome(machine, points, find, level)) from None
+    return _outcome(machine, points, find, level)
+
+
+def _outcome(machine: BayesianSearch, points: Sequence[Point], find: Find, level: Level) -> FlakyFound:
     names = [name_of(point) for point in points]
     posterior = tuple((_candidate(names, n), p) for n, p in machine.posterior().items() if p >= 0.001)
     if not machine.bad_end_shown:

@@ -53,8 +53,9 @@ def git_bisect_log(oracle: Oracle, change: HuntChange) -> str:
     """The part of a hunt that went over commits, as `git bisect log` writes it."""
     find: Find = "fixed" if change.find == "fixed" else "introduced"
     old, new = ("good", "bad") if find == "introduced" else ("broken", "fixed")
-    terms = "" if find == "introduced" else f" --term-old={old} --term-new={new}"
-    lines = [f"git bisect start{terms}"]
+    # Quoted, as git writes it: `git bisect replay` reads no others.
+    terms = [] if find == "introduced" else [f"'--term-old={old}'", f"'--term-new={new}'"]
+    lines = [" ".join(["git bisect start", *terms, "'--first-parent'"])]
     for row in _commit_rows(oracle):
         where = side(row[1], find)
         word = "skip" if where is None else new if where else old

@@ -46,6 +46,8 @@ class Oracle:
         # Making ready is a help and no more, so one thread that is never waited for is enough.
         self._ahead = ThreadPoolExecutor(1, "ahead")
         context.exits.callback(self._ahead.shutdown, wait=True, cancel_futures=True)
+        # Before the threads are waited for: nobody who interrupts a hunt waits for a probe of minutes.
+        context.exits.callback(self._abandon)
         self._readied: set[str] = set()
 
     @property
@@ -70,7 +72,7 @@ class Oracle:
         outcomes = tuple(outcome for one in every for outcome in one.outcomes)
         return replace(
             shown, verdict=verdict, seconds=sum(one.seconds for one in every), outcomes=outcomes,
-            cached=all(one.cached for one in every), repetitions=len(every),
+            cached=all(one.cached for one in every), repetitions=sum(one.repetitions for one in every),
         )  # fmt: skip
 
     def verdicts(self, name: str) -> list[Verdict]:
@@ -104,6 +106,10 @@ class Oracle:
     def ask(self, point: Point, repetition: int) -> Future[ProbeResult]:
         """Begin to probe a revision; the row is kept once it is done."""
         return self._pool.submit(self._probe, point, repetition)
+
+    def _abandon(self) -> None:
+        for prober in self._probers:
+            prober.abandon()
 
     def _probe(self, point: Point, repetition: int) -> ProbeResult:
         name = name_of(point)
