@@ -45,8 +45,8 @@ HUNTS = {
     "all": ("--find", "all", "--good", "5.0.0", "--bad", "5.7.0"),
 }
 # How many probes each makes, undisturbed.
-PROBES = {"releases": 9, "auto": 16, "all": 12}
-KILLS = [("releases", 1), ("releases", 9)] + [("auto", n) for n in range(2, 17, 2)] + [("all", n) for n in range(1, 11)]
+PROBES = {"releases": 9, "auto": 15, "all": 12}
+KILLS = [("releases", 1), ("releases", 9)] + [("auto", n) for n in range(1, 16, 2)] + [("all", n) for n in range(1, 11)]
 
 
 def written(ground: Ground) -> list[str]:
