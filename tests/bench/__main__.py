@@ -14,6 +14,7 @@ import sys
 from contextlib import ExitStack
 from pathlib import Path
 
+import hunting
 import importing
 import patching
 import probing
@@ -31,7 +32,7 @@ from headwater.report.progress import ProgressReport
 ROOT = Path(__file__).resolve().parent.parent.parent
 PAGE = ROOT / "docs" / "performance.md"
 PROBES = {"process": probing.PROCESS, "fork": probing.FORK, "first": probing.FIRST}
-NAMES = (*PROBES, "import", "status")
+NAMES = (*PROBES, "import", "status", "hunt")
 HOW_TO_GET = "apt-get install hyperfine (Debian, Ubuntu), brew install hyperfine, or cargo install hyperfine"
 
 
@@ -92,6 +93,8 @@ def measure(context: Context, options: argparse.Namespace, errors: Console) -> l
             rows += importing.measure(context, folder, count, rounds, tell)
         if "status" in wanted:
             rows += patching.measure(context, folder, 1 if options.quick else 5, tell)
+        if "hunt" in wanted:
+            rows += hunting.measure(context, folder, 1 if options.quick else 3, tell)
     return rows
 
 

@@ -39,6 +39,10 @@ Each figure is the median, with what the middle half of the samples lies between
 - **status**: the state of each patch of `{series}` by a running `headwater`, everything in the mirror, no answer kept;
   against a script that checks each release out in one work tree and runs `git apply --check` with each patch. The
   status does not merge where the atlas says that a patch is not needed; the script cannot know.
+- **hunt**: from nothing to the release that brought the bug of `{case}`: `headwater bisect`, which probes both ends and
+  what it names twice; against `git bisect run` over a history with a commit for each release and a script with
+  `uv run --with transformers==X`, which believes the ends and probes each once. Cold, the caches of both are empty and
+  all is downloaded; warm, they are as the cold one left them, and no verdict is taken from before.
 """
 
 

@@ -13,7 +13,8 @@ import pytest
 from bench import HEAD, Bench
 from carries import RELEASES, Carries, write_series
 from grounds import INIT, ONE, RELEASE, THREE, TWO, Grounds, text
-from index_server import IndexServer
+from hunting_ground import Ground, build_ground, copy_ground
+from index_server import IndexServer, serving
 
 from headwater.effects.locks import TEST_PACKAGES
 
@@ -156,3 +157,22 @@ def carries(grounds: Grounds, shelf: Path, headwater: Callable[..., Any]) -> Car
 def kinds(ready: Grounds, headwater: Callable[..., Any]) -> Carries:
     """`headwater patch` on the series `example`, whose patches change files of every kind in every way."""
     return Carries(ready, headwater)
+
+
+@pytest.fixture(scope="session")
+def ground_template(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """What grounds are copies of, with environments built and releases imported."""
+    folder = tmp_path_factory.mktemp("ground")
+    with serving() as index:
+        build_ground(folder, index)
+    return folder
+
+
+@pytest.fixture
+def ground(ground_template: Path, tmp_path: Path) -> Iterator[Ground]:
+    """A workspace on a small library of which all is known; its caches know no verdict."""
+    made = copy_ground(ground_template, tmp_path)
+    yield made
+    for process in made.started:
+        process.kill()
+        process.communicate()

@@ -19,6 +19,7 @@ from headwater.core.verdicts import (
     combine,
     is_reusable,
     judge,
+    telling,
 )
 
 ENDS: tuple[End, ...] = get_args(End)
@@ -32,6 +33,8 @@ TABLE: dict[End, tuple[Verdict, Verdict]] = {
     "returned": (Verdict.GOOD, Verdict.GOOD),
     "absent": (Verdict.ABSENT, Verdict.ABSENT),
     "raised": (Verdict.BAD, Verdict.OTHER_FAILURE),
+    "skipped": (Verdict.UNTESTABLE, Verdict.UNTESTABLE),
+    "aborted": (Verdict.HARNESS_ERROR, Verdict.HARNESS_ERROR),
     "no-device": (Verdict.UNAVAILABLE, Verdict.UNAVAILABLE),
     "died": (Verdict.BAD, Verdict.OTHER_FAILURE),
     "time-limit": (Verdict.BAD, Verdict.OTHER_FAILURE),
@@ -117,7 +120,7 @@ def test_signature_of_an_exception_without_message_or_frame(signature: Signature
 
 @pytest.mark.parametrize("end", ENDS)
 def test_what_may_be_the_machines_fault_is_never_reused(end: End) -> None:
-    machine = {"harness", "time-limit", "killed", "no-device"}
+    machine = {"harness", "aborted", "time-limit", "killed", "no-device"}
     assert is_reusable(Outcome(end, "run", Evidence(), 1.0)) == (end not in machine)
 
 
@@ -135,3 +138,26 @@ def test_combine(verdicts: list[Verdict]) -> None:
 def test_combine_needs_a_verdict() -> None:
     with pytest.raises(ValueError, match="no verdicts"):
         combine([])
+
+
+@given(st.lists(st.sampled_from(Verdict), min_size=1))
+def test_the_repetition_to_show(verdicts: list[Verdict]) -> None:
+    shown = verdicts[telling(verdicts)]
+    if Verdict.BAD in verdicts:
+        assert shown is Verdict.BAD
+    elif combine(verdicts) is Verdict.FLAKY and set(verdicts) != {Verdict.FLAKY}:
+        assert shown is not Verdict.GOOD
+    else:
+        assert shown is combine(verdicts)
+
+
+def test_there_is_a_repetition_to_show() -> None:
+    with pytest.raises(ValueError, match="no verdicts"):
+        telling([])
+
+
+def test_a_bug_goes_before_what_shows_the_feature_missing() -> None:
+    outcome = Outcome("raised", "run", SEEN, 1.0, import_failure=True)
+    assert judge(outcome, [BUG], [BUG]) is Verdict.BAD
+    assert judge(outcome, [OTHER], [BUG]) is Verdict.ABSENT
+    assert judge(outcome, [OTHER], [OTHER]) is Verdict.UNTESTABLE

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Iterator, Mapping
@@ -13,6 +14,7 @@ from pathlib import Path
 import pytest
 from index_server import IndexServer
 from packaging.version import Version
+from upstream_repo import UpstreamRepo, build, commits_of
 
 import headwater
 from headwater.core.events import Event
@@ -123,6 +125,16 @@ def git() -> Callable[..., str]:
         return done.stdout.decode(errors="surrogateescape").removesuffix("\n")
 
     return run
+
+
+@pytest.fixture
+def repo(git: Callable[..., str], tmp_path: Path, tmp_path_factory: pytest.TempPathFactory) -> UpstreamRepo:
+    """A repository in the shape of upstream's; made once, and copied for each test."""
+    template = tmp_path_factory.getbasetemp() / "upstream-template"
+    if not template.exists():
+        build(git, template)
+    shutil.copytree(template, tmp_path / "upstream")
+    return UpstreamRepo(tmp_path / "upstream", commits_of(git, tmp_path / "upstream"))
 
 
 @pytest.fixture

@@ -179,6 +179,7 @@ def full_cache(cache: Cache, mirror_of: Callable[..., tuple[Mirror, list[str]]])
         "key", Outcome("returned", "run", Evidence(), 1.0), case="c", revision="r", tree="t", environment="e",
         device="cpu", output="",
     )  # fmt: skip
+    fill(cache.remotes / "clone-0123456789ab.git")
     fill(cache.root / "checkouts" / "5.0.0")
     return cache
 
@@ -223,7 +224,7 @@ def test_the_survey_counts_and_measures(full_cache: Cache) -> None:
     counts: Mapping[str, int] = {name: shelf.count for name, shelf in shelves.items()}
     assert counts == {
         "mirror": 1, "wheels": 1, "trees": 1, "files of trees": 2, "byte code": 1, "environments": 1, "left over": 0,
-        "store": 1,
+        "store": 1, "git remotes": 1,
     }  # fmt: skip
     before = shelves["environments"].bytes
     fill(full_cache.environments / "other", b"x" * 100_000)

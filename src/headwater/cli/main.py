@@ -10,8 +10,9 @@ from types import FrameType
 import click
 
 from headwater import __version__
+from headwater.cli.bisect import bisect_command
 from headwater.cli.patch import patch_group
-from headwater.cli.probing import bisect_command, repro_command, test_patched_command
+from headwater.cli.probing import repro_command, test_patched_command
 from headwater.cli.upkeep import cache_group, checkout_command, pins_group
 from headwater.effects.git import shed_git_variables
 from headwater.report.machine import document, write_json

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`repro`, `test-patched` and `bisect`."""
+"""`repro` and `test-patched`, and the options of everything that probes."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ from typing import Any
 import click
 
 from headwater.cli.run import common_options, running
-from headwater.commands.bisect import HuntRequest, bisect
 from headwater.commands.patched import PatchedRequest, test_patched
 from headwater.commands.repro import ReproRequest, repro
 from headwater.effects.probe import ProbeOptions
@@ -118,46 +117,6 @@ def test_patched_command(
             lambda console: print_patched(console, report),
             series=report.series,
             runs=machine.patched_objects(report),
-            probes=[machine.probe_object(row) for row in report.rows],
-            probes_run=report.ran,
-        )
-        raise click.exceptions.Exit(report.exit_status)
-
-
-@click.command("bisect")
-@click.argument("what")
-@click.option("--good", required=True, metavar="REV", help="A release without the bug.")
-@click.option("--bad", required=True, metavar="REV", help="A release with it.")
-@click.option("--device", default="cpu", show_default=True, metavar="D")
-@cases_dir_option
-@probe_options
-@common_options
-def bisect_command(
-    what: str,
-    good: str,
-    bad: str,
-    device: str,
-    cases_dir: Path | None,
-    fresh: bool,
-    repeat: int,
-    allow_network: bool,
-    **common: Any,
-) -> None:
-    """Find the release that introduced a bug.
-
-    WHAT is the id of a case. Both ends are proved first.
-
-    \b
-    Example:
-      headwater bisect early-init --good 5.4.0 --bad 5.10.1
-    """
-    request = HuntRequest(what, good, bad, device, cases_dir, ProbeOptions(fresh, repeat, allow_network))
-    with running("bisect", **common) as (context, output):
-        report = bisect(context, request)
-        output.give(
-            lambda console: terminal.print_hunt(console, report),
-            result=report.result,
-            changes=machine.change_objects(report),
             probes=[machine.probe_object(row) for row in report.rows],
             probes_run=report.ran,
         )

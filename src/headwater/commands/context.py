@@ -8,14 +8,17 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
+from headwater.core.environment_choice import Deps
 from headwater.core.events import Emit
 from headwater.core.results import ProbeResult, Surroundings
+from headwater.effects.commit_subjects import CommitSubjects
 from headwater.effects.envs import Environments
 from headwater.effects.index import Index
 from headwater.effects.mirror import Mirror
 from headwater.effects.probe import ProbeOptions, Prober, Subject
 from headwater.effects.subjects import Subjects
 from headwater.effects.trees import Trees
+from headwater.effects.upstream_git import Upstream, open_upstream
 from headwater.effects.workspace import Cache, Workspace, find_root
 
 
@@ -70,6 +73,14 @@ class Context:
     def subjects(self) -> Subjects:
         """From names to what is probed."""
         return Subjects(self.cache, self.workspace.pins, self.mirror, self.trees, self.emit)
+
+    def upstream(self, location: str) -> Upstream:
+        """The upstream repository at an address or a path (`--repo`)."""
+        return open_upstream(self.cache, location, self.emit, self.offline)
+
+    def commits(self, upstream: Upstream, deps: Deps = "period") -> CommitSubjects:
+        """From commits to what is probed."""
+        return CommitSubjects(upstream, self.subjects, self.workspace.pins, self.workspace.lock_text, deps)
 
     def prober(self, options: ProbeOptions) -> Prober:
         """A prober on these caches, whose fork servers end with the run."""

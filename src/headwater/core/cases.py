@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from headwater.core.errors import BadInput
 from headwater.core.toml_text import Table, parse
-from headwater.core.verdicts import Signature
+from headwater.core.verdicts import Recogniser, Signature
 
 # The block's form is that of PEP 723, with "case" as its type.
 _BLOCK = re.compile(r"(?m)^# /// case$\s(?P<content>(^#(| .*)$\s)+)^# ///$")
@@ -23,7 +23,8 @@ class Case:
     """One case.
 
     `file` is its file name; `time_limit` in seconds; `files` maps the name of every file that travels into a
-    probe (the case, its helper, other files beside it that it imports) to its content.
+    probe (the case, its helper, other files beside it that it imports) to its content. `absent` are the signatures of
+    failures that show the feature to be missing, where such were learned.
     """
 
     id: str
@@ -31,12 +32,13 @@ class Case:
     file: str
     references: tuple[str, ...]
     severity: str
-    signatures: tuple[Signature, ...]
+    signatures: tuple[Recogniser, ...]
     time_limit: int
     network: bool
     user_sees: str
     meanwhile: str
     files: Mapping[str, bytes]
+    absent: tuple[Recogniser, ...] = ()
 
 
 def metadata_block(source: str) -> str | None:

@@ -28,6 +28,18 @@ class HarnessError(HeadwaterError):
     kind = "harness error"
 
 
+class ToldToStop(HarnessError):
+    """What a user gave to be run said, by an exit status from 128 on, that nothing more should run."""
+
+    kind = "told to stop"
+
+
+class Abandoned(HarnessError):
+    """A probe was ended because nobody waits for it any more."""
+
+    kind = "abandoned"
+
+
 class NotCached(HarnessError):
     """`--offline` was asked for, and something is missing from the caches."""
 

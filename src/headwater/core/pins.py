@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
 
-from packaging.version import InvalidVersion, Version
+from packaging.version import Version
 
 from headwater.core.errors import EnvironmentUnavailable
 from headwater.core.releases import require_known
@@ -94,19 +94,6 @@ class Pins:
     def release_of_tree(self, tree: str) -> Version | None:
         """The newest release whose tree has this id."""
         return next((pin.version for pin in reversed(self.releases) if pin.tree == tree), None)
-
-    def nearest_stated(self, text: str) -> Version | None:
-        """The release nearest to the version that the text of an `__init__.py` states; None where it states none.
-        x.y.0.dev0 needs what x.y.0 will need; beyond the newest release, the newest is nearest."""
-        stated = re.search(r"(?m)^__version__\s*=\s*[\"']([^\"']+)[\"']", text)
-        try:
-            version = Version(stated[1]) if stated else None
-        except InvalidVersion:
-            version = None
-        if version is None:
-            return None
-        wanted = Version(version.base_version)
-        return max((v for v in self.versions if v <= wanted), default=self.versions[0])
 
     def is_grouped(self, version: Version) -> bool:
         """Whether a group holds a release."""

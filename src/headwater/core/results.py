@@ -11,7 +11,7 @@ from typing import Literal
 from headwater.core.errors import BadInput
 from headwater.core.states import PatchState
 from headwater.core.test_results import Changes, TestResults
-from headwater.core.verdicts import Evidence, Verdict
+from headwater.core.verdicts import Evidence, Outcome, Verdict
 
 INTERRUPTED = 130
 _DEVICE = re.compile(r"(cpu|meta|(cuda|mps|xpu)(:\d+)?)")
@@ -41,7 +41,8 @@ class ProbeResult:
 
     `series` is None on an unpatched tree; `seconds` is the wall time of the probe when it ran; `cached` that it ran
     earlier; `environment` the environment's key, None where there is none; `expected` what the atlas, or the series,
-    says, None where nothing is known; `tests` what happened to each test of a case that runs many.
+    says, None where nothing is known; `tests` what happened to each test of a case that runs many; `outcomes` what
+    happened in each of `repetitions`, for another judgement of it, empty where nothing ran.
     """
 
     case: str
@@ -56,6 +57,8 @@ class ProbeResult:
     environment: str | None
     expected: Verdict | None = None
     tests: TestResults = ()
+    outcomes: tuple[Outcome, ...] = ()
+    repetitions: int = 1
 
     @property
     def as_expected(self) -> bool:
@@ -167,30 +170,3 @@ class PatchedReport:
 
 
 HuntResult = Literal["found", "range", "bad-endpoints", "inconclusive"]
-
-
-@dataclass(frozen=True)
-class HuntReport:
-    """A hunt: every probe in its order, and what it found.
-
-    `last_good`, `first_bad` and `candidates` (those of which one brought the bug) are None and empty where the ends do
-    not differ (`bad-endpoints`) or one of them could not be judged (`inconclusive`).
-    """
-
-    case: str
-    result: HuntResult
-    last_good: str | None
-    first_bad: str | None
-    candidates: tuple[str, ...]
-    rows: list[ProbeResult]
-    ran: int
-    interrupted: bool
-
-    @property
-    def exit_status(self) -> int:
-        """0 found, 3 the ends do not differ or could not be judged, 4 only a range, 5 an end failed on our side."""
-        if self.interrupted:
-            return INTERRUPTED
-        if self.result in ("bad-endpoints", "inconclusive"):
-            return 5 if any(row.verdict is Verdict.HARNESS_ERROR for row in self.rows) else 3
-        return 0 if self.result == "found" else 4

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
-from typing import Literal
+from typing import Literal, Protocol
 
 from headwater.core.test_results import TestResults
 
@@ -46,6 +46,13 @@ class Evidence:
     frame: str | None = None
 
 
+class Recogniser(Protocol):
+    """What can tell from an evidence whether it shows one bug, or one way in which a feature is missing."""
+
+    def matches(self, evidence: Evidence) -> bool:
+        """Whether `evidence` shows it."""
+
+
 @dataclass(frozen=True)
 class Signature:
     """How a bug is known: the exception's type name, a pattern searched in its message, and optionally one
@@ -66,6 +73,8 @@ End = Literal[
     "returned",
     "absent",
     "raised",
+    "skipped",
+    "aborted",
     "no-device",
     "died",
     "time-limit",
@@ -81,9 +90,10 @@ Phase = Literal["start", "device", "library", "case", "run"]
 class Outcome:
     """What happened in a probe, before anybody judges it.
 
-    `end` says how it ended, `phase` how far it had come, `import_failure` that the exception, or one it was
-    raised from, is an ImportError. `seconds` is the wall time of the whole probe. `tests` is what happened to each test
-    of a case that runs many, as far as it told.
+    `end` says how it ended (`skipped`: what ran said itself that it cannot tell here; `aborted`: it said that nothing
+    more should run, as the exit statuses of `git bisect run` have it), `phase` how far it had come, `import_failure`
+    that the exception, or one it was raised from, is an ImportError. `seconds` is the wall time of the whole probe.
+    `tests` is what happened to each test of a case that runs many, as far as it told.
     """
 
     end: End
@@ -94,10 +104,15 @@ class Outcome:
     tests: TestResults = ()
 
 
-def judge(outcome: Outcome, signatures: Sequence[Signature]) -> Verdict:
-    """Give the verdict of one probe. Pure: the same outcome and signatures always give the same verdict."""
-    if outcome.end == "harness":
+def judge(outcome: Outcome, signatures: Sequence[Recogniser], absent: Sequence[Recogniser] = ()) -> Verdict:
+    """Give the verdict of one probe. Pure: the same outcome and signatures always give the same verdict.
+
+    `signatures` are those of the bug; `absent` are those of failures that show the feature to be missing.
+    """
+    if outcome.end in ("harness", "aborted"):
         return Verdict.HARNESS_ERROR
+    if outcome.end == "skipped":
+        return Verdict.UNTESTABLE
     if outcome.end == "no-device":
         return Verdict.UNAVAILABLE
     if outcome.end == "returned":
@@ -106,6 +121,8 @@ def judge(outcome: Outcome, signatures: Sequence[Signature]) -> Verdict:
         return Verdict.ABSENT
     if any(signature.matches(outcome.evidence) for signature in signatures):
         return Verdict.BAD
+    if any(signature.matches(outcome.evidence) for signature in absent):
+        return Verdict.ABSENT
     if outcome.end == "raised" and (outcome.import_failure or outcome.phase == "library"):
         return Verdict.UNTESTABLE
     return Verdict.OTHER_FAILURE
@@ -113,8 +130,8 @@ def judge(outcome: Outcome, signatures: Sequence[Signature]) -> Verdict:
 
 def is_reusable(outcome: Outcome) -> bool:
     """Whether a stored verdict may answer for a later probe: not where the machine may have been at fault, as when
-    memory ran out, the kernel killed the process, or a device was busy."""
-    return outcome.end not in ("harness", "time-limit", "killed", "no-device")
+    memory ran out, the kernel killed the process, or a device was busy; nor where a script told to stop."""
+    return outcome.end not in ("harness", "aborted", "time-limit", "killed", "no-device")
 
 
 def combine(verdicts: Sequence[Verdict]) -> Verdict:
@@ -127,3 +144,21 @@ def combine(verdicts: Sequence[Verdict]) -> Verdict:
     if Verdict.HARNESS_ERROR in verdicts:
         return Verdict.HARNESS_ERROR
     return verdicts[0] if len(set(verdicts)) == 1 else Verdict.FLAKY
+
+
+def telling(verdicts: Sequence[Verdict]) -> int:
+    """Which of several repetitions to show: the first that is bad, else one with the verdict of all, else the first
+    that is not good."""
+    if not verdicts:
+        raise ValueError("no verdicts to tell apart")
+    together = combine(verdicts)
+    for wanted in (Verdict.BAD, together):
+        if wanted in verdicts:
+            return verdicts.index(wanted)
+    return next((n for n, verdict in enumerate(verdicts) if verdict is not Verdict.GOOD), 0)
+
+
+def disagreement(verdicts: Sequence[Verdict], shown: Evidence) -> Evidence:
+    """The evidence of repetitions that disagree: what each gave, and the message of one of them."""
+    each = ", ".join(verdict.words for verdict in verdicts)
+    return replace(shown, message=f"{each}: {shown.message or ''}".rstrip(": "))

@@ -7,7 +7,7 @@ import contextlib
 import json
 import os
 import secrets
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
@@ -91,11 +91,15 @@ def child_command(python: Path, file: Path, descriptor: int) -> list[str]:
     return [str(python), "-I", "-B", str(file), str(descriptor)]
 
 
-def run_child(python: Path, request: Mapping[str, object], scratch: Scratch, limits: Limits) -> ChildRun:
+def run_child(
+    python: Path, request: Mapping[str, object], scratch: Scratch, limits: Limits,
+    abandoned: Callable[[], bool] = bool,
+) -> ChildRun:  # fmt: skip
     """Run the child once, in a process group of its own that is gone afterwards.
 
     Raises:
         HarnessError: the interpreter could not be started.
+        Abandoned: nobody waits for the run any more.
     """
     nonce = secrets.token_hex(16)
     line = json.dumps({**request, "protocol": PROTOCOL, "nonce": nonce}).encode() + b"\n"
@@ -116,7 +120,10 @@ def run_child(python: Path, request: Mapping[str, object], scratch: Scratch, lim
         pipes.close_writers()
     try:
         _send(process, line)
-        watch = Watch(pipes, limits, nonce, lambda: has_ended(process), processes=lambda: len(started_with(mark)))
+        watch = Watch(
+            pipes, limits, nonce, lambda: has_ended(process), processes=lambda: len(started_with(mark)),
+            abandoned=abandoned,
+        )  # fmt: skip
         run = watch.to_the_end()
     finally:
         end_group(process)

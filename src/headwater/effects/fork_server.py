@@ -67,11 +67,12 @@ class ForkServer:
             self.close()
             raise
 
-    def answer(self, request: Mapping[str, object], limits: Limits) -> ChildRun:
+    def answer(self, request: Mapping[str, object], limits: Limits, abandoned: Callable[[], bool] = bool) -> ChildRun:
         """Have a fork answer a request.
 
         Raises:
             ServerDied: the server did not survive it.
+            Abandoned: nobody waits for the answer any more; the fork ends with the server.
         """
         nonce = secrets.token_hex(16)
         packet = json.dumps({**request, "protocol": PROTOCOL, "nonce": nonce}).encode()
@@ -89,7 +90,7 @@ class ForkServer:
         try:
             self._send(packet, [pipes.says_writer, pipes.prints_writer])
             pipes.close_writers()
-            watch = Watch(pipes, limits, nonce, has_ended, self._control.fileno(), self._count)
+            watch = Watch(pipes, limits, nonce, has_ended, self._control.fileno(), self._count, abandoned)
             run = watch.to_the_end()
         finally:
             pipes.close()
@@ -170,8 +171,9 @@ class ForkServer:
 class ForkServers:
     """The servers of one run, by environment. A context manager that ends them."""
 
-    def __init__(self, scratch: Path, emit: Emit = silent) -> None:
-        self._scratch, self._emit = scratch, emit
+    def __init__(self, scratch: Path, emit: Emit = silent, abandoned: Callable[[], bool] = bool) -> None:
+        """`abandoned` is asked while a request is answered: whether nobody waits for it any more."""
+        self._scratch, self._emit, self._abandoned = scratch, emit, abandoned
         self._servers: dict[str, ForkServer] = {}
 
     def __enter__(self) -> ForkServers:
@@ -216,7 +218,7 @@ class ForkServers:
             self._servers[key] = server
             self._emit(Counted("servers", 1))
         wants_modules = server.needs_modules and request["op"] == "probe"
-        run = server.answer({**request, "report_modules": wants_modules}, limits)
+        run = server.answer({**request, "report_modules": wants_modules}, limits, self._abandoned)
         self._emit(Counted("forks", 1))
         modules = run.last("modules")
         if wants_modules and modules is not None:

@@ -8,7 +8,9 @@ input gives the same ids on every machine.
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+import tempfile
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any
 
@@ -40,6 +42,8 @@ _LEAKING = (
     "GIT_EXTERNAL_DIFF", "GIT_DIFF_OPTS", "GIT_ATTR_SOURCE", "GIT_LITERAL_PATHSPECS", "GIT_ICASE_PATHSPECS",
     "GIT_DEFAULT_HASH", "GIT_DEFAULT_REF_FORMAT",
 )  # fmt: skip
+# Not isolated from where a remote is spoken to: credentials, proxies and certificates are in the user's settings.
+_USERS_SETTINGS = ("GIT_CONFIG_NOSYSTEM", "GIT_CONFIG_SYSTEM", "GIT_CONFIG_GLOBAL")
 _SETTINGS = ("core.autocrlf=false", "core.quotePath=false", "gc.auto=0", "advice.detachedHead=false")
 # In a person's own work tree that person's settings say how files are written there (line ends, filters); programs that
 # git would start by the way have no say.
@@ -96,6 +100,24 @@ class GitDir:
         """Run `git ARGV` and return what it says on standard error: what it did, in words."""
         return self._run(argv, work_tree, index, None, None)[1]
 
+    def talk(
+        self, *argv: str | Path, settings: Mapping[str, str], users: bool, stdin: IO[bytes] | None = None
+    ) -> tuple[str, str]:
+        """Run a `git ARGV` that speaks to a remote; its standard output, and what it says on standard error.
+
+        `settings` are settings for this one call, kept from the command line, where everybody reads addresses with
+        passwords. `users`: the user's and the machine's git configuration count too, except for hooks.
+
+        Raises:
+            GitFailed: with git's own words.
+        """
+        given = {**settings, "core.hooksPath": os.devnull, "protocol.version": "2"}
+        environ = {"GIT_CONFIG_COUNT": str(len(given)), "GIT_ALLOW_PROTOCOL": "file:git:http:https:ssh"}
+        for number, (name, value) in enumerate(given.items()):
+            environ |= {f"GIT_CONFIG_KEY_{number}": name, f"GIT_CONFIG_VALUE_{number}": value}
+        out, err = self._run(argv, None, None, stdin, environ, _USERS_SETTINGS if users else ())
+        return out.decode(errors="surrogateescape").removesuffix("\n"), err
+
     def raw(
         self,
         *argv: str | Path,
@@ -114,6 +136,7 @@ class GitDir:
         index: Path | None,
         stdin: IO[bytes] | None,
         environ: Mapping[str, str] | None,
+        without: Collection[str] = (),
     ) -> tuple[bytes, str]:
         words = [str(word) for word in argv]
         command = [_executable(), f"--git-dir={self.path}"]
@@ -121,7 +144,8 @@ class GitDir:
             command.append(f"--work-tree={work_tree}")
         for setting in self._settings:
             command += ["-c", setting]
-        variables = {**self._isolation, **self._environ, **(environ or {})}
+        variables = {name: value for name, value in self._isolation.items() if name not in without}
+        variables |= {**self._environ, **(environ or {})}
         if index is not None:
             variables["GIT_INDEX_FILE"] = str(index)
         status, out, err = _execute([*command, *words], variables, stdin, self._work_tree)
@@ -164,6 +188,22 @@ def init_bare(path: Path) -> None:
     # Files are laid out as they are, whatever a .gitattributes among them says.
     (path / "info").mkdir(exist_ok=True)
     (path / "info" / "attributes").write_text("* -text -ident -filter -working-tree-encoding\n", encoding="utf-8")
+
+
+@contextmanager
+def lines_of(words: Sequence[str]) -> Iterator[IO[bytes]]:
+    """A file for a command's standard input, with a word a line."""
+    with tempfile.TemporaryFile() as file:
+        file.write("".join(f"{word}\n" for word in words).encode())
+        file.seek(0)
+        yield file
+
+
+def missing_of(repository: GitDir, objects: Sequence[str]) -> list[str]:
+    """Those of `objects` that a repository does not hold, each once."""
+    with lines_of(list(dict.fromkeys(objects))) as names:
+        answer = repository("cat-file", "--buffer", "--batch-check=%(objectname)", stdin=names)
+    return [line.removesuffix(" missing") for line in answer.splitlines() if line.endswith(" missing")]
 
 
 def _executable() -> str:

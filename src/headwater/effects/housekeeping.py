@@ -29,6 +29,7 @@ def survey(cache: Cache) -> list[Shelf]:
     """Every shelf of the cache."""
     shelves = [
         ("mirror", cache.mirror),
+        ("git remotes", cache.remotes),
         ("wheels", cache.wheels),
         ("files of trees", cache.blobs),
         ("trees", cache.trees),
@@ -45,7 +46,9 @@ def survey(cache: Cache) -> list[Shelf]:
 def _count(name: str, path: Path) -> int:
     if not path.is_dir():
         return 0
-    pattern = {"files of trees": "*/*", "byte code": "*/*/*", "environments": "*/"}.get(name, "*")
+    pattern = {"git remotes": "*.git", "files of trees": "*/*", "byte code": "*/*/*", "environments": "*/"}.get(
+        name, "*"
+    )
     return 1 if name == "mirror" else sum(1 for _ in path.glob(pattern))
 
 
@@ -83,7 +86,7 @@ def clean(cache: Cache, store: bool, keep_mirror: bool) -> list[str]:
     """Remove everything that can be made again; with `store` the verdicts too. The mirror stays while checkouts, whose
     commits it holds, depend on it."""
     paths = [] if keep_mirror else [cache.mirror]
-    paths += [cache.wheels, cache.trees, cache.blobs, cache.code, cache.environments, cache.incoming]
+    paths += [cache.remotes, cache.wheels, cache.trees, cache.blobs, cache.code, cache.environments, cache.incoming]
     paths += cache.root.glob(".removed-*")
     if store:
         paths += [cache.store, *_beside_store(cache)]

@@ -7,8 +7,9 @@ checked against the pins. Releases are imported on demand, from the index's whee
 
 from __future__ import annotations
 
+import tempfile
 from collections.abc import Callable, Sequence
-from typing import TypeVar
+from typing import Protocol, TypeVar
 
 from filelock import FileLock
 
@@ -17,7 +18,7 @@ from headwater.core.events import Emit, Finished, Note, Started, silent
 from headwater.core.pins import Pin, Pins
 from headwater.effects.blobs import DamagedObject
 from headwater.effects.checkouts import checkouts_of
-from headwater.effects.git import GitDir, GitFailed, init_bare
+from headwater.effects.git import GitDir, GitFailed, init_bare, missing_of
 from headwater.effects.index import Index
 from headwater.effects.wheel_stream import write_stream
 from headwater.effects.workspace import Cache
@@ -28,8 +29,20 @@ _IMPORT_SPACE = 200_000_000
 # Releases that one import takes: a bound on what is unpacked at once.
 _AT_ONCE = 64
 
+# Objects of fewer are written one by one, of more as one pack.
+_UNPACKED = 100
 
 T = TypeVar("T")
+
+
+class Holder(Protocol):
+    """A repository that holds trees."""
+
+    def objects_of(self, tree: str) -> list[str]:
+        """The ids of a tree and of all folders and files below it."""
+
+    def pack(self, objects: Sequence[str]) -> bytes:
+        """A pack of exactly these objects."""
 
 
 class Mirror:
@@ -122,6 +135,33 @@ class Mirror:
 
     def _lock(self) -> FileLock:
         return self._cache.lock(self._cache.mirror.name)
+
+    def take(self, tree: str, other: Holder) -> None:
+        """Have a tree that another repository holds: what is missing here of its folders and files is copied, and a ref
+        keeps it, so that no object of it goes or is missing.
+
+        Raises:
+            HarnessError: the other repository cannot give it.
+        """
+        self.prepare()
+        ref = f"refs/headwater/trees/{tree}"
+        with self._lock():
+            if self._names(ref, tree):
+                return
+            if missing := missing_of(self.git, other.objects_of(tree)):
+                with tempfile.TemporaryFile() as pack:
+                    pack.write(other.pack(missing))
+                    pack.seek(0)
+                    # As git itself does: a few files by themselves, many as a pack (git-config(1), fetch.unpackLimit).
+                    unpack = ["unpack-objects", "-q"] if len(missing) < _UNPACKED else ["index-pack", "--stdin"]
+                    self.git(*unpack, stdin=pack)
+            self.git("update-ref", ref, tree)
+
+    def _names(self, ref: str, tree: str) -> bool:
+        try:
+            return self.git("rev-parse", "--verify", "--quiet", f"{ref}^{{tree}}") == tree
+        except GitFailed:
+            return False
 
     def imported(self) -> list[str]:
         """The versions that are in the mirror."""

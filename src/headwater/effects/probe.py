@@ -4,22 +4,26 @@
 from __future__ import annotations
 
 import platform
+import re
 import signal
 import sys
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from functools import partial
+from threading import Event
 from types import TracebackType
+from typing import Any
 
 from headwater.core.cases import Case
-from headwater.core.errors import EnvironmentUnavailable, HarnessError
+from headwater.core.errors import EnvironmentUnavailable, HarnessError, ToldToStop
 from headwater.core.events import Counted, Emit, Finished, Note, Started, silent
 from headwater.core.keys import Device, Limits, verdict_key
 from headwater.core.pins import Pin
 from headwater.core.results import ProbeResult, has_accelerator
+from headwater.core.targets import end_of_status
 from headwater.core.test_results import parse
-from headwater.core.verdicts import End, Evidence, Outcome, Verdict, combine, is_reusable, judge
+from headwater.core.verdicts import End, Evidence, Outcome, Verdict, combine, disagreement, is_reusable, judge, telling
 from headwater.effects.child import CHILD_VERSION, passed_on, run_child
 from headwater.effects.envs import Environment, Environments
 from headwater.effects.fork_server import ForkServers, ServerDied
@@ -31,7 +35,12 @@ from headwater.effects.workspace import Cache
 _MEMORY = 16 << 30
 _OUTPUT = 32 << 20
 _PROCESSES = 256
+_STATUS = re.compile(r"ExitStatus(\d+)")
 _DEVICE_LIMITS = Limits(seconds=300, memory=0, output=1 << 20, processes=64)
+
+
+def _nothing() -> None:
+    """The mirror has it, or imports it when it is asked."""
 
 
 @dataclass(frozen=True)
@@ -40,7 +49,8 @@ class Subject:
 
     `revision` is what people call it; `pin` the release whose environment it runs in; `tree` its id; `lay_out` puts
     it on disk, which nothing needs that is already known (with `distrust=True` where it turned out to be damaged);
-    `series` names the series applied to it.
+    `series` names the series applied to it. `untestable` says why there is no environment for it, where that is known
+    without looking. `bring` puts what the tree is made of into the mirror, for a series to be applied to it.
     """
 
     revision: str
@@ -48,6 +58,8 @@ class Subject:
     tree: str
     lay_out: Callable[..., Tree]
     series: str | None = None
+    untestable: str | None = None
+    bring: Callable[[], object] = _nothing
 
 
 @dataclass(frozen=True)
@@ -77,12 +89,13 @@ class Prober:
         self._devices: dict[tuple[str, str], Device | str] = {}
         self._exits = ExitStack()
         self._missing: dict[str, HarnessError] = {}
+        self._abandoned = Event()
         self.ran = 0
 
     def __enter__(self) -> Prober:
         self._exits.enter_context(self._store.held())
         self._scratch = self._exits.enter_context(self._cache.building("probe"))
-        self._servers = self._exits.enter_context(ForkServers(self._scratch, self._emit))
+        self._servers = self._exits.enter_context(ForkServers(self._scratch, self._emit, self._abandoned.is_set))
         return self
 
     def __exit__(
@@ -90,20 +103,34 @@ class Prober:
     ) -> None:
         self._exits.close()
 
-    def probe(self, subject: Subject, case: Case, device: str) -> ProbeResult:
-        """Probe, as often as was asked for, and give the one verdict of all repetitions."""
-        rows = [self._once(subject, case, device, n) for n in range(self._options.repeat)]
-        verdict = combine([row.verdict for row in rows])
-        telling = (verdict, Verdict.BAD)
-        shown = next((row for row in rows if row.verdict in telling), rows[0])
-        if verdict is Verdict.FLAKY:
-            counts = ", ".join(f"{row.verdict.words}" for row in rows)
-            evidence = replace(shown.evidence, message=f"{counts}: {shown.evidence.message or ''}".rstrip(": "))
-            shown = replace(shown, evidence=evidence)
-        seconds = sum(row.seconds for row in rows)
-        return replace(shown, verdict=verdict, seconds=seconds, cached=all(row.cached for row in rows))
+    def probe(self, subject: Subject, case: Case, device: str, first: int = 0, fresh: bool = False) -> ProbeResult:
+        """Probe, as often as was asked for, and give the one verdict of all repetitions, which are counted from
+        `first`. With `fresh` what is known runs again.
 
-    def _once(self, subject: Subject, case: Case, device: str, repetition: int) -> ProbeResult:
+        Raises:
+            ToldToStop: what was run ended with an exit status from 128 on.
+        """
+        numbers = range(first, first + self._options.repeat)
+        rows = [self._once(subject, case, device, n, fresh or self._options.fresh) for n in numbers]
+        verdicts = [row.verdict for row in rows]
+        verdict, shown = combine(verdicts), rows[telling(verdicts)]
+        if verdict is Verdict.FLAKY:
+            shown = replace(shown, evidence=disagreement(verdicts, shown.evidence))
+        seconds = sum(row.seconds for row in rows)
+        outcomes = tuple(outcome for row in rows for outcome in row.outcomes)
+        cached = all(row.cached for row in rows)
+        return replace(shown, verdict=verdict, seconds=seconds, cached=cached, outcomes=outcomes, repetitions=len(rows))
+
+    def abandon(self) -> None:
+        """From another thread: end what is being probed, at once and without a verdict."""
+        self._abandoned.set()
+
+    @property
+    def repeats(self) -> int:
+        """How many repetitions one probe takes."""
+        return self._options.repeat
+
+    def _once(self, subject: Subject, case: Case, device: str, repetition: int, fresh: bool) -> ProbeResult:
         """One repetition. What cannot be tested, and what fails on the machine's side, is a row like any other: the
         rest of a run goes on."""
         row = ProbeResult(
@@ -113,16 +140,20 @@ class Prober:
         if case.network and not self._options.allow_network:
             return _without_probe(row, Verdict.UNAVAILABLE, "NetworkNotAllowed", "needs --allow-network")
         try:
+            if subject.untestable is not None:
+                raise EnvironmentUnavailable(subject.untestable)
             environment = self._environments.describe(subject.pin)
             row = replace(row, environment=environment.key)
-            return self._known_or_run(row, subject, case, environment, repetition)
+            return self._known_or_run(row, subject, case, environment, repetition, fresh)
         except EnvironmentUnavailable as error:
             return _without_probe(row, Verdict.UNTESTABLE, "EnvironmentUnavailable", str(error))
+        except ToldToStop:
+            raise
         except HarnessError as error:
             return _without_probe(row, Verdict.HARNESS_ERROR, type(error).__name__, str(error))
 
     def _known_or_run(
-        self, row: ProbeResult, subject: Subject, case: Case, environment: Environment, repetition: int
+        self, row: ProbeResult, subject: Subject, case: Case, environment: Environment, repetition: int, fresh: bool
     ) -> ProbeResult:
         device = self._device(environment, row.device)
         if isinstance(device, str):
@@ -132,7 +163,7 @@ class Prober:
             tree=subject.tree, case_file=case.file, case_files=case.files, environment=environment.key,
             device=device, limits=limits, child=CHILD_VERSION, variables=passed_on(), repetition=repetition,
         )  # fmt: skip
-        known = None if self._options.fresh else self._store.recall(key)
+        known = None if fresh else self._store.recall(key)
         if known is not None:
             return _judged(row, known, case, cached=True)
         outcome, output = self._run(subject, case, environment, row.device, limits)
@@ -140,6 +171,11 @@ class Prober:
             key, outcome, case=case.id, revision=subject.revision, tree=subject.tree, environment=environment.key,
             device=row.device, output=output,
         )  # fmt: skip
+        if outcome.end == "aborted":
+            raise ToldToStop(
+                f"{case.id} on {subject.revision} ended with {outcome.evidence.type} ({outcome.evidence.message}); "
+                "an exit status from 128 on, or a signal, means that nothing more should run"
+            )
         if not is_reusable(outcome):
             self._emit(Note(f"{case.id} on {subject.revision}: {outcome.evidence.message}", warning=True))
         return _judged(row, outcome, case, cached=False)
@@ -227,7 +263,7 @@ class Prober:
         request = {**request, "cases": str(scratch.cases), "work": str(scratch.work), "variables": variables}
         try:
             if plain or sys.platform != "linux":
-                return run_child(environment.python, request, scratch, limits)
+                return run_child(environment.python, request, scratch, limits, self._abandoned.is_set)
             return self._servers.answer(
                 environment.key, environment.python, environment.preload, request, limits, renew
             )
@@ -257,10 +293,7 @@ def outcome_of(run: ChildRun, limits: Limits) -> Outcome:
         evidence = Evidence("CaseMisbehaved", "it returned, and a process that it began had not ended")
         return Outcome("raised", phase, evidence, run.seconds)
     if said is not None and (said["end"] != "returned" or run.status == 0):
-        evidence = Evidence(said["type"], said["message"], said["frame"])
-        told = run.last("tests")
-        tests = parse(told["results"]) if told is not None else ()
-        return Outcome(said["end"], said["phase"], evidence, run.seconds, said["import_failure"], tests)
+        return _as_said(said, run)
     if run.stop == "process-limit":
         evidence = Evidence("ProcessLimit", f"had more than {limits.processes} processes")
         return Outcome("process-limit", phase, evidence, run.seconds)
@@ -273,11 +306,32 @@ def outcome_of(run: ChildRun, limits: Limits) -> Outcome:
     return Outcome(end, phase, died, run.seconds)
 
 
+def _as_said(said: Mapping[str, Any], run: ChildRun) -> Outcome:
+    """What the child said; the exceptions by which the cases that Headwater brings pass on exit statuses, and that no
+    test ran, are ends of their own."""
+    evidence = Evidence(said["type"], said["message"], said["frame"])
+    end: End = said["end"]
+    spoken = _STATUS.fullmatch(said["type"] or "")
+    if spoken is not None:
+        # What a process printed is known here, and nowhere in the process.
+        evidence = replace(evidence, message=_last_line(run))
+        end = end_of_status(int(spoken[1]))
+    elif said["type"] == "NoTestRan":
+        end = "skipped"
+    told = run.last("tests")
+    tests = parse(told["results"]) if told is not None else ()
+    return Outcome(end, said["phase"], evidence, run.seconds, said["import_failure"], tests)
+
+
+def _last_line(run: ChildRun) -> str:
+    return (run.output.strip().splitlines()[-1:] or ["it printed nothing"])[0].strip()
+
+
 def _how_it_ended(run: ChildRun) -> str:
-    last = run.output.strip().splitlines()[-1:] or ["it printed nothing"]
+    last = _last_line(run)
     if run.status < 0:
-        return f"ended by signal {-run.status} ({signal.strsignal(-run.status)}); {last[0]}"
-    return f"ended with status {run.status} before it was done; {last[0]}"
+        return f"ended by signal {-run.status} ({signal.strsignal(-run.status)}); {last}"
+    return f"ended with status {run.status} before it was done; {last}"
 
 
 def _without_probe(row: ProbeResult, verdict: Verdict, kind: str, message: str) -> ProbeResult:
@@ -285,7 +339,13 @@ def _without_probe(row: ProbeResult, verdict: Verdict, kind: str, message: str) 
 
 
 def _judged(row: ProbeResult, outcome: Outcome, case: Case, cached: bool) -> ProbeResult:
-    verdict = judge(outcome, case.signatures)
+    verdict = judge(outcome, case.signatures, case.absent)
     return replace(
-        row, verdict=verdict, evidence=outcome.evidence, seconds=outcome.seconds, cached=cached, tests=outcome.tests
+        row,
+        verdict=verdict,
+        evidence=outcome.evidence,
+        seconds=outcome.seconds,
+        cached=cached,
+        tests=outcome.tests,
+        outcomes=(outcome,),
     )

@@ -11,13 +11,15 @@ from pathlib import Path
 
 from packaging.version import Version
 
+from headwater.core.environment_choice import release_near
 from headwater.core.errors import BadInput
 from headwater.core.events import Emit, Note, silent
 from headwater.core.mail import Patch
 from headwater.core.pins import Pin, Pins
+from headwater.core.setup_requirements import stated_version
 from headwater.effects.carrying import Carrier, carrying, commit_tree
 from headwater.effects.folders import Folders
-from headwater.effects.mirror import Mirror
+from headwater.effects.mirror import Holder, Mirror
 from headwater.effects.probe import Subject
 from headwater.effects.series_folder import Series
 from headwater.effects.trees import Tree, Trees
@@ -74,13 +76,26 @@ class Subjects:
         if release is not None:
             return self._pins.pin(release)
         text = (self._folders.library_in(path) / "__init__.py").read_text(encoding="utf-8", errors="replace")
-        nearest = self._pins.nearest_stated(text)
-        if nearest is None:
+        version = stated_version(text)
+        if version is None:
             raise BadInput(
                 f"--tree {path}: its __init__.py states no version; name the release whose environment it needs, "
                 f"e.g. `headwater repro {self._pins.versions[-1]} --tree {path}`"
             )
-        return self._pins.pin(nearest)
+        return self._pins.pin(release_near(version, self._pins.versions))
+
+    def held_by(self, other: Holder, tree: str, revision: str, pin: Pin, untestable: str | None = None) -> Subject:
+        """A tree that another repository holds; it is copied into the mirror when it is laid out, or patched."""
+
+        def lay_out(distrust: bool = False) -> Tree:
+            whole = None if distrust else self._trees.whole(tree)
+            if whole is not None:
+                return whole
+            self._mirror.take(tree, other)
+            return self._trees.ensure(tree, distrust)
+
+        bring = partial(self._mirror.take, tree, other)
+        return Subject(revision, pin, tree, partial(self._mirror.mending, lay_out), untestable=untestable, bring=bring)
 
     def patched(self, subject: Subject, series: Series, drop: Collection[str] = ()) -> PatchedSubject:
         """The same release or folder with a series applied on a copy.
@@ -96,6 +111,7 @@ class Subjects:
 
     def commit_of(self, subject: Subject) -> str:
         """A commit in the mirror with a subject's tree."""
+        subject.bring()
         if subject.tree == subject.pin.tree:
             return self._mirror.ensure(subject.pin)
         return commit_tree(self._cache, self._mirror.git, self._pins.package, subject.tree)

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from headwater.core.errors import Abandoned
 from headwater.core.keys import Limits
 
 _TAIL = 20_000  # bytes of output that are kept
@@ -68,7 +69,7 @@ class Watch:
     """Reads both pipes until the run has ended or one of its limits is passed.
 
     `has_ended` is asked often; `wake` is a descriptor that becomes readable when it may have changed its answer;
-    `processes` counts the processes that the run has now.
+    `processes` counts the processes that the run has now; `abandoned`: nobody waits for the run any more.
     """
 
     def __init__(
@@ -79,15 +80,20 @@ class Watch:
         has_ended: Callable[[], bool],
         wake: int | None = None,
         processes: Callable[[], int] | None = None,
+        abandoned: Callable[[], bool] = bool,
     ) -> None:
         self._pipes, self._limits, self._nonce, self._has_ended = pipes, limits, nonce, has_ended
-        self._wake, self._processes = wake, processes
+        self._wake, self._processes, self._abandoned = wake, processes, abandoned
         self._run = ChildRun()
         self._speech, self._printed, self._tail = b"", 0, b""
         self._began = self._counted = time.monotonic()
 
     def to_the_end(self) -> ChildRun:
-        """Watch; `status` is left for the caller, who also ends what was stopped."""
+        """Watch; `status` is left for the caller, who also ends what was stopped.
+
+        Raises:
+            Abandoned: nobody waits for the run any more.
+        """
         ended: float | None = None
         with selectors.DefaultSelector() as selector:
             for descriptor in (self._pipes.prints, self._pipes.says):
@@ -104,6 +110,8 @@ class Watch:
                     ended = time.monotonic()
                     if self._wake is not None:
                         selector.unregister(self._wake)
+                if self._abandoned():
+                    raise Abandoned("the run was interrupted")
                 if self._is_over(ended, quiet=not selector.select(timeout=0)):
                     return self._finish()
 

@@ -56,6 +56,11 @@ class Cache:
         return self.root / "transformers.git"
 
     @property
+    def remotes(self) -> Path:
+        """One bare repository for each place that commits were read from."""
+        return self.root / "remotes"
+
+    @property
     def wheels(self) -> Path:
         """Downloaded wheels, each under the name that the index gives it."""
         return self.root / "wheels"

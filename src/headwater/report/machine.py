@@ -7,7 +7,7 @@ import json
 import sys
 from typing import Any
 
-from headwater.core.results import Comparison, HuntReport, PatchedReport, ProbeResult, Surroundings
+from headwater.core.results import Comparison, PatchedReport, ProbeResult, Surroundings
 from headwater.core.test_results import TestResults
 
 SCHEMA = 1
@@ -28,6 +28,7 @@ def probe_object(row: ProbeResult) -> dict[str, Any]:
         },
         "seconds": round(row.seconds, 3),
         "cached": row.cached,
+        "repetitions": row.repetitions,
         "tree": row.tree,
         "environment": row.environment,
         "expected": row.expected.value if row.expected else None,
@@ -87,14 +88,6 @@ def patched_objects(report: PatchedReport) -> list[dict[str, Any]]:
         }
         for run in report.runs
     ]
-
-
-def change_objects(report: HuntReport) -> list[dict[str, Any]]:
-    """The changes of verdict that a hunt found."""
-    if report.last_good is None:
-        return []
-    ends = {"last_good": report.last_good, "first_bad": report.first_bad}
-    return [{"find": "introduced", **ends, "candidates": list(report.candidates)}]
 
 
 def write_json(text: str) -> None:

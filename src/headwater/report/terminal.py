@@ -11,7 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from headwater.core.cases import Case
-from headwater.core.results import HuntReport, ProbeResult, ReproReport, Surroundings
+from headwater.core.results import ProbeResult, ReproReport, Surroundings
 from headwater.core.verdicts import Evidence, Verdict
 
 STYLES = {
@@ -122,38 +122,6 @@ def judgement(rows: Sequence[ProbeResult]) -> str:
         )
         + "."
     )
-
-
-def print_hunt(console: Console, report: HuntReport) -> None:
-    """Every probe of a hunt, and what it found."""
-    table = plain_table()
-    for name in ("release", "verdict", "evidence"):
-        table.add_column(name, overflow="fold", no_wrap=name != "evidence")
-    table.add_column("seconds", justify="right")
-    for row in report.rows:
-        seconds = f"{row.seconds:.1f}{' *' if row.cached else ''}"
-        table.add_row(row.revision, verdict_text(row.verdict), evidence_text(row.evidence), seconds)
-    console.print(table)
-    console.print()
-    style = "bold" if report.result == "found" else "bold yellow"
-    console.print(hunt_sentence(report), style=style, highlight=False, soft_wrap=True)
-    console.print(probes_sentence(report.ran, report.rows), highlight=False, soft_wrap=True)
-
-
-def hunt_sentence(report: HuntReport) -> str:
-    """What a hunt found, or why it found nothing."""
-    seen = {row.revision: row.verdict.words for row in report.rows}
-    if report.last_good is None:
-        ends = " and ".join(f"{revision} is {words}" for revision, words in seen.items())
-        return f"{report.case}: {ends}; a hunt for what introduced a bug needs a good (or absent) and a bad end."
-    if report.result == "range":
-        names = ", ".join(report.candidates)
-        return f"{report.case} was introduced in one of {names}: those between were not judged."
-    before = seen[report.last_good]
-    if before == "absent":
-        arrived = f"the feature arrived there, {report.last_good} is absent"
-        return f"{report.case} was introduced in {report.first_bad}: {arrived}."
-    return f"{report.case} was introduced in {report.first_bad}; {report.last_good} is {before}."
 
 
 def print_error(console: Console, kind: str, message: str) -> None:

@@ -13,8 +13,10 @@ from packaging.version import Version
 
 from headwater.commands.context import Context
 from headwater.core.applied import AppliedPatch, AppliedSeries
+from headwater.core.environment_choice import release_near
 from headwater.core.errors import BadInput
 from headwater.core.events import Note
+from headwater.core.setup_requirements import stated_version
 from headwater.effects.carrying import Carrier
 from headwater.effects.git import GitFailed
 from headwater.effects.merging import read_file
@@ -71,7 +73,8 @@ class OnTree:
             text = read_file(made.bench.git, commit, f"src/{pins.package}/__init__.py")
         except GitFailed:
             return None, False
-        return pins.nearest_stated(text.decode("utf-8", "replace")), False
+        version = stated_version(text.decode("utf-8", "replace"))
+        return (release_near(version, pins.versions) if version else None), False
 
     def without(self, applied: AppliedSeries) -> tuple[AppliedSeries, ...]:
         """What is remembered of the tree without this, once: another branch may have the very same."""

@@ -1,0 +1,152 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`headwater bisect`."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import click
+
+from headwater.cli.probing import cases_dir_option, probe_options
+from headwater.cli.run import common_options, running
+from headwater.commands.hunt.bisect import bisect
+from headwater.commands.hunt.request import HuntRequest
+from headwater.effects.probe import ProbeOptions
+from headwater.report import machine
+from headwater.report.hunt import hunt_object, print_hunt
+
+_FILE = click.Path(path_type=Path, dir_okay=False)
+
+
+def _range_options(function: Callable[..., Any]) -> Callable[..., Any]:
+    """What to look for, and where."""
+    options = [
+        click.option("--good", metavar="REV", help="A revision without the bug; default: found by walking outward."),
+        click.option("--bad", metavar="REV", help="A revision with it; likewise."),
+        click.option(
+            "--find",
+            type=click.Choice(["introduced", "fixed", "all"]),
+            default="introduced",
+            show_default=True,
+            help="What to look for: one change, or every one.",
+        ),
+        click.option(
+            "--history",
+            type=click.Choice(["auto", "releases", "commits"]),
+            default="auto",
+            show_default=True,
+            help="auto: releases, then the commits between two of them where --repo is given.",
+        ),
+        click.option(
+            "--repo", envvar="HEADWATER_REPO", metavar="PATH-OR-URL", help="A clone of upstream, or its address."
+        ),
+        click.option(
+            "--grid", type=click.IntRange(2), metavar="N", help="--find all: probe N points first, not every x.y.0."
+        ),
+        click.option("--exhaustive", is_flag=True, help="--find all: probe every revision."),
+        click.option(
+            "--deps",
+            type=click.Choice(["period", "latest", "both"]),
+            default="period",
+            show_default=True,
+            help="Packages of the revision's time, the newest that it takes, or old and new crosswise.",
+        ),
+    ]
+    for option in reversed(options):
+        function = option(function)
+    return function
+
+
+def _way_options(function: Callable[..., Any]) -> Callable[..., Any]:
+    """How to hunt."""
+    options = [
+        click.option("--device", default="cpu", show_default=True, metavar="D"),
+        click.option(
+            "--series", metavar="NAME", help="Apply this series wherever it applies, to get past another bug."
+        ),
+        click.option(
+            "--jobs", type=click.IntRange(1, 64), default=1, show_default=True, metavar="N", help="Probes at a time."
+        ),
+        click.option(
+            "--confidence",
+            type=click.FloatRange(0.5, 1, min_open=True, max_open=True),
+            metavar="P",
+            help="The bug shows only sometimes: search until one revision has this probability.",
+        ),
+        click.option(
+            "--undo", multiple=True, metavar="REV", help="Do not believe what is known of REV; probe it again."
+        ),
+        click.option("--log", type=_FILE, metavar="FILE", help="Write every verdict to FILE."),
+        click.option("--replay", type=_FILE, metavar="FILE", help="Take verdicts from such a file instead of probing."),
+        click.option(
+            "--git-log",
+            type=_FILE,
+            metavar="FILE",
+            help="Write what `git bisect replay` takes, of a hunt over commits.",
+        ),
+    ]
+    for option in reversed(options):
+        function = option(function)
+    return function
+
+
+@click.command("bisect")
+@click.argument("what")
+@_range_options
+@_way_options
+@cases_dir_option
+@probe_options
+@common_options
+@click.pass_context
+def bisect_command(
+    words: click.Context, /, what: str, fresh: bool, repeat: int, allow_network: bool, as_json: bool, file: Path | None,
+    offline: bool, root: Path | None, **asked: Any,
+) -> None:  # fmt: skip
+    """Find the release, and the commit, that introduced or fixed a bug.
+
+    WHAT is the id of a case; a python script, whose failure is learned at the bad end; an executable that speaks the
+    exit statuses of `git bisect run`; or a pytest node id, in a file of yours or in the upstream checkout. Revisions
+    are releases, tags, commits, branches and dates. Both ends are proved first. Every verdict is kept: the same command
+    goes on where it was interrupted.
+
+    \b
+    Examples:
+      headwater bisect early-init --good 5.4.0 --bad 5.10.1
+      headwater bisect early-init --find all
+      headwater bisect repro.py --good 5.4.0 --bad 5.10.1 --repo ../transformers
+      headwater bisect early-init --find fixed --history commits --repo ../transformers --bad 5.12.0 --good 5.13.0
+      headwater bisect tests/utils/test_cache_utils.py::CacheTest --good v5.4.0 --bad main --repo ../transformers
+    """
+    request = HuntRequest(
+        what=what, options=ProbeOptions(fresh, repeat, allow_network), command=_again(words.params), **asked
+    )
+    with running("bisect", as_json, file, offline, root) as (context, output):
+        report = bisect(context, request)
+        output.give(
+            lambda console: print_hunt(console, report),
+            **hunt_object(report),
+            probes=[machine.probe_object(row) for row in report.rows],
+            probes_run=report.ran,
+            interrupted=report.interrupted,
+        )
+        if report.interrupted:
+            click.echo(f"headwater: interrupted; the same command goes on: {request.command}", err=True)
+        raise click.exceptions.Exit(report.exit_status)
+
+
+# What does not belong to the question.
+_NOT_ASKED = {"what", "as_json", "file", "offline", "root", "fresh", "undo", "log", "replay", "git_log", "jobs"}
+
+
+def _again(parameters: dict[str, Any]) -> str:
+    """The command that asks the same again."""
+    command = ["headwater", "bisect", parameters["what"]]
+    defaults = {option.name: option.default for option in bisect_command.params}
+    for name, value in parameters.items():
+        if name in _NOT_ASKED or value in (None, (), False) or value == defaults.get(name):
+            continue
+        command += [f"--{name.replace('_', '-')}"] if value is True else [f"--{name.replace('_', '-')}", str(value)]
+    return shlex.join(command)

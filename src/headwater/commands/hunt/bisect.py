@@ -1,0 +1,298 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`headwater bisect`: from a failing script, test or case to the release and the commit."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from packaging.version import Version
+
+from headwater.commands.context import Context
+from headwater.commands.hunt.crossing import cross
+from headwater.commands.hunt.ends import find_ends, learn_at
+from headwater.commands.hunt.flaky import PATIENCE, FlakyFound, FlakyInterrupted, hunt_flaky
+from headwater.commands.hunt.logs import git_bisect_log, read_log, write_log
+from headwater.commands.hunt.oracle import Oracle
+from headwater.commands.hunt.plain import Found, HuntInterrupted, commit_of, commits_between, hunt_releases, search
+from headwater.commands.hunt.request import HuntRequest
+from headwater.commands.hunt.survey import Survey, SurveyInterrupted, survey
+from headwater.core.commits import Commit
+from headwater.core.errors import BadInput
+from headwater.core.history import lines, path
+from headwater.core.hunting import Crossing, HuntChange, HuntReport, Point, name_of, overall
+from headwater.core.marks import Find
+from headwater.core.releases import is_on_main_line
+from headwater.core.results import HuntResult, parse_devices
+from headwater.effects.commit_subjects import CommitSubjects
+from headwater.effects.files import write_atomically
+from headwater.effects.targets import load_target, upstream_files
+from headwater.effects.upstream_git import Upstream
+from headwater.effects.upstream_words import resolve
+
+# Over commits a survey probes so many points first: every one of some hundreds would take an hour.
+_COMMIT_GRID = 16
+
+
+def bisect(context: Context, request: HuntRequest) -> HuntReport:
+    """Hunt. Interrupted, it returns the best so far.
+
+    Raises:
+        BadInput: no such case, file, release, commit or repository; ends in the wrong order; options that exclude one
+            another.
+    """
+    return _Hunt(context, request).run()
+
+
+@dataclass
+class _Hunt:
+    """One hunt under way: what was found and what a reader must know grows step by step."""
+
+    context: Context
+    request: HuntRequest
+    changes: list[HuntChange] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    posterior: tuple[tuple[str, float], ...] = ()
+    crossing: Crossing | None = None
+    result: HuntResult = "inconclusive"
+    interrupted: bool = False
+
+    def run(self) -> HuntReport:
+        _check(self.request)
+        oracle = self.oracle
+        try:
+            if self.request.find == "all":
+                self._survey()
+            else:
+                self._hunt(self.request.find)
+        except HuntInterrupted as stopped:
+            self._take(stopped.found)
+            self.interrupted = True
+        except FlakyInterrupted as stopped:
+            self._take_flaky(stopped.found)
+            self.interrupted = True
+        except SurveyInterrupted as stopped:
+            self._take_survey(stopped.survey)
+            self.interrupted = True
+        except KeyboardInterrupt:
+            self.interrupted = True
+        self._write_logs()
+        request = self.request
+        return HuntReport(
+            oracle.case.id, request.find, oracle.device, self.result, tuple(self.changes), oracle.rows(), oracle.ran,
+            self.interrupted, tuple(self.notes), request.series, self.crossing, self.posterior, request.command,
+        )  # fmt: skip
+
+    @cached_property
+    def upstream(self) -> Upstream | None:
+        """The repository that `--repo` names, None without."""
+        return self.context.upstream(self.request.repo) if self.request.repo else None
+
+    @cached_property
+    def oracle(self) -> Oracle:
+        """Who answers."""
+        request, context = self.request, self.context
+        device, *others = parse_devices([request.device])
+        if others:
+            raise BadInput(f"--device {request.device}: a hunt goes over one device; hunt on each by itself")
+        tests = None
+        if self.upstream is not None and "::" in request.what:
+            # The test stays as it is on the newest commit, while the library moves.
+            tip = self.upstream.main()
+            tests = upstream_files(self.upstream.git, tip.sha)
+        target = load_target(context.workspace, request.what, cases_dir=request.cases_dir, upstream=tests)
+        if target.tests_at:
+            self.notes.append(f"the test is taken from commit {target.tests_at[:12]}")
+        series = context.workspace.series(request.series) if request.series else None
+        answers = read_log(request.replay, request.what, device) if request.replay else {}
+        undo = {name_of(self._point(word)) for word in request.undo}
+        return Oracle(
+            context, target, device, request.options, request.jobs, series, lambda: self._commits, answers, undo
+        )
+
+    @cached_property
+    def _commits(self) -> CommitSubjects:
+        if self.upstream is None:
+            raise BadInput("commits need a repository: name a clone or an address by --repo")
+        return self.context.commits(self.upstream, "latest" if self.request.deps == "latest" else "period")
+
+    def _point(self, word: str) -> Point:
+        return resolve(self.upstream, word, self.context.workspace.pins.versions)
+
+    def _hunt(self, find: Find) -> None:
+        good, bad = self._ends(find)
+        if good is None or bad is None:
+            return
+        if self.oracle.target.learns:
+            self._learn(bad, good)
+        by_commit = self.request.history == "commits" or any(isinstance(point, Commit) for point in (good, bad))
+        if self.request.confidence is not None:
+            self._hunt_flaky(good, bad, find, by_commit)
+        elif by_commit:
+            self._over_commits(_ordered(good, bad, find), find)
+        else:
+            assert isinstance(good, Version) and isinstance(bad, Version)
+            self._take(hunt_releases(self.oracle, good, bad, find))
+            self._go_on()
+        if self.request.deps == "both" and self.changes:
+            self._cross(self.changes[-1])
+
+    def _ends(self, find: Find) -> tuple[Point | None, Point | None]:
+        """Both ends; where one cannot be found the result says so."""
+        good, bad = (self._point(word) if word else None for word in (self.request.good, self.request.bad))
+        if good is not None and bad is not None:
+            return good, bad
+        if isinstance(good, Commit) or isinstance(bad, Commit):
+            raise BadInput("beside a commit or a date the other end must be named too, by --good or --bad")
+        if self.oracle.target.learns:
+            if bad is None:
+                raise BadInput(
+                    f"{self.request.what} says not how its bug is known: --bad REV, where it is to be learned"
+                )
+            self._learn(bad, None)
+        ends = find_ends(self.oracle, good, bad, find)
+        if ends.missing is not None:
+            self.result = "bad-endpoints"
+            self.notes.append(ends.missing)
+        return ends.good, ends.bad if ends.missing is None else None
+
+    def _learn(self, bad: Point, good: Point | None) -> None:
+        patience = 1 if self.request.confidence is None else PATIENCE
+        told = learn_at(self.oracle, bad, good, patience)
+        self.notes += [words for words in told if words not in self.notes]
+
+    def _over_commits(self, ends: Sequence[Point], find: Find) -> None:
+        if self.upstream is None:
+            raise BadInput("a hunt over commits needs a repository: name a clone or an address by --repo")
+        commits = commits_between(self.oracle, self.upstream, ends)
+        self._commits.prefetch([commits[0], commits[-1]])
+        self._take(search(self.oracle, commits, find, "commits"))
+
+    def _go_on(self) -> None:
+        """From two neighbouring releases to the commits between those nearest to them."""
+        if self.request.history == "releases" or not self.changes or not self.changes[-1].found:
+            return
+        change = self.changes[-1]
+        ends = [Version(change.before), Version(change.after)]
+        if not all(is_on_main_line(end) for end in ends):
+            self.notes.append(f"{change.after} is a maintenance release: what it took over is not on the main line")
+            return
+        if self.upstream is None:
+            self.notes.append("it ends at the release; --repo with a clone or an address goes on to the commit")
+            return
+        find: Find = "fixed" if change.find == "fixed" else "introduced"
+        try:
+            commits = commits_between(self.oracle, self.upstream, ends)
+        except BadInput as error:
+            self.notes.append(f"it ends at the release: {error}")
+            return
+        result, found, notes = search(self.oracle, commits, find, "commits")
+        if found is None:
+            seen = [self.oracle.row(name_of(end)).verdict.words for end in (commits[0], commits[-1])]
+            self.notes.append(
+                f"it ends at the release: the commits nearest to {change.before} and {change.after} are {seen[0]} and "
+                f"{seen[1]}"
+            )
+            self.notes += notes
+            return
+        self._take((result, found, notes))
+
+    def _hunt_flaky(self, good: Point, bad: Point, find: Find, by_commit: bool) -> None:
+        ends = _ordered(good, bad, find)
+        points: Sequence[Point]
+        if by_commit:
+            if self.upstream is None:
+                raise BadInput("a hunt over commits needs a repository: name a clone or an address by --repo")
+            points = commits_between(self.oracle, self.upstream, ends)
+        else:
+            old, new = ends
+            assert isinstance(old, Version) and isinstance(new, Version)
+            points = path(old, new, self.context.workspace.pins.versions)
+        confidence = self.request.confidence
+        assert confidence is not None
+        self._take_flaky(hunt_flaky(self.oracle, points, find, "commits" if by_commit else "releases", confidence))
+
+    def _survey(self) -> None:
+        known = self.context.workspace.pins.versions
+        good, bad = (self._point(word) if word else None for word in (self.request.good, self.request.bad))
+        if self.oracle.target.learns:
+            if bad is None:
+                raise BadInput(
+                    f"{self.request.what} says not how its bug is known: --bad REV, where it is to be learned"
+                )
+            self._learn(bad, good)
+        if self.request.history == "commits" or isinstance(good, Commit) or isinstance(bad, Commit):
+            self._survey_commits(good, bad)
+            return
+        tree = lines(*_range(good, bad, known), known)
+        found = survey(self.oracle, tree, "releases", self.request.grid, self.request.exhaustive)
+        self._take_survey(found)
+
+    def _survey_commits(self, good: Point | None, bad: Point | None) -> None:
+        if good is None or bad is None or self.upstream is None:
+            raise BadInput("--find all over commits needs --repo, and both ends by --good and --bad")
+        ends = [commit_of(self.oracle, self.upstream, end) for end in (good, bad)]
+        commits = self.upstream.first_parent(*sorted(ends, key=lambda commit: commit.date))
+        grid = self.request.grid or min(_COMMIT_GRID, len(commits))
+        self._take_survey(survey(self.oracle, [commits], "commits", max(2, grid), self.request.exhaustive))
+
+    def _cross(self, change: HuntChange) -> None:
+        before, after = (self._point(word) for word in (change.before, change.after))
+        self.crossing, why = cross(self.oracle, before, after)
+        if why:
+            self.notes.append(why)
+
+    def _take(self, found: Found) -> None:
+        result, change, notes = found
+        self.notes += notes
+        if change is not None:
+            self.changes.append(change)
+        self.result = result if change is None or len(self.changes) == 1 else overall(self.changes)
+
+    def _take_flaky(self, found: FlakyFound) -> None:
+        self.posterior = found.posterior
+        self._take((found.result, found.change, list(found.notes)))
+
+    def _take_survey(self, found: Survey) -> None:
+        self.changes = list(found.changes)
+        self.notes += found.notes
+        self.result = overall(self.changes) if found.complete else "range"
+
+    def _write_logs(self) -> None:
+        request = self.request
+        if request.log is not None:
+            write_log(request.log, self.oracle, request.what)
+        if request.git_log is not None:
+            over_commits = [change for change in self.changes if change.level == "commits"]
+            if not over_commits:
+                self.notes.append(f"{request.git_log} was not written: the hunt did not go over commits")
+                return
+            write_atomically(request.git_log, git_bisect_log(self.oracle, over_commits[-1]))
+
+
+def _ordered(good: Point, bad: Point, find: Find) -> tuple[Point, Point]:
+    """The older end first."""
+    return (good, bad) if find == "introduced" else (bad, good)
+
+
+def _range(good: Point | None, bad: Point | None, known: Sequence[Version]) -> tuple[Version, Version]:
+    """What a survey of releases goes over: from the one end to the other; from a good end on. A bad end alone says
+    where the bug is known, and not where it began or ended: then all are gone over."""
+    ends = [end for end in (good, bad) if isinstance(end, Version)]
+    if len(ends) == 2:
+        return min(ends), max(ends)
+    return (good if isinstance(good, Version) and good != max(known) else min(known)), max(known)
+
+
+def _check(request: HuntRequest) -> None:
+    for option, file in (("--log", request.log), ("--git-log", request.git_log)):
+        # Found out after the hunt, it would be found out late.
+        if file is not None and not file.parent.is_dir():
+            raise BadInput(f"{option} {file}: the folder {file.parent} is not there")
+    if request.find != "all" and (request.grid is not None or request.exhaustive):
+        raise BadInput("--grid and --exhaustive belong to --find all")
+    if request.find == "all" and request.confidence is not None:
+        raise BadInput("--confidence belongs to a hunt for one change, not to --find all")
+    if request.confidence is not None and request.options.repeat > 1:
+        raise BadInput("--repeat and --confidence exclude one another: a Bayesian search repeats as it needs")

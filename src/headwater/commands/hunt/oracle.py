@@ -1,0 +1,172 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Who answers a hunt: revisions become subjects and are probed, several at a time; what comes next is made ready."""
+
+from __future__ import annotations
+
+import queue
+from collections.abc import Callable, Collection, Mapping, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from dataclasses import replace
+from functools import partial
+
+from headwater.commands.context import Context
+from headwater.commands.patch.choosing import needless_patches
+from headwater.core.commits import Commit
+from headwater.core.errors import BadInput, HarnessError, HeadwaterError, PatchFailed, ToldToStop
+from headwater.core.events import Note
+from headwater.core.hunting import Point, name_of
+from headwater.core.learning import rejudged
+from headwater.core.results import ProbeResult
+from headwater.core.verdicts import Evidence, Verdict, combine
+from headwater.effects.commit_subjects import CommitSubjects
+from headwater.effects.probe import ProbeOptions, Prober, Subject
+from headwater.effects.series_folder import Series
+from headwater.effects.targets import Target
+
+Answers = Mapping[tuple[str, int], Verdict]
+
+
+class Oracle:
+    """Probes a target on revisions. `answers` are verdicts of a log, by name and repetition, that stand for probes."""
+
+    def __init__(
+        self, context: Context, target: Target, device: str, options: ProbeOptions, jobs: int, series: Series | None,
+        commits: Callable[[], CommitSubjects], answers: Answers, undo: Collection[str],
+    ) -> None:  # fmt: skip
+        self.context, self.target, self.device = context, target, device
+        self.case = target.case
+        self._series, self._commits, self._answers, self._undo = series, commits, answers, undo
+        self._subjects: dict[str, Subject] = {}
+        self._rows: dict[str, list[ProbeResult]] = {}
+        self._probers = [context.prober(options) for _ in range(jobs)]
+        self._free: queue.SimpleQueue[Prober] = queue.SimpleQueue()
+        for prober in self._probers:
+            self._free.put(prober)
+        self._pool = context.exits.enter_context(ThreadPoolExecutor(jobs, "probe"))
+        # Making ready is a help and no more, so one thread that is never waited for is enough.
+        self._ahead = ThreadPoolExecutor(1, "ahead")
+        context.exits.callback(self._ahead.shutdown, wait=True, cancel_futures=True)
+        # Before the threads are waited for: nobody who interrupts a hunt waits for a probe of minutes.
+        context.exits.callback(self._abandon)
+        self._readied: set[str] = set()
+
+    @property
+    def ran(self) -> int:
+        """How many probes were run."""
+        return sum(prober.ran for prober in self._probers)
+
+    @property
+    def jobs(self) -> int:
+        """How many probes run at a time."""
+        return len(self._probers)
+
+    def rows(self) -> tuple[ProbeResult, ...]:
+        """One row a revision, in the order in which they were first probed: the verdict of all its repetitions."""
+        return tuple(self.row(name) for name in self._rows)
+
+    def row(self, name: str) -> ProbeResult:
+        """The row of a revision that was probed."""
+        every = [rejudged(one, self.case) for one in self._rows[name]]
+        verdict = combine([one.verdict for one in every])
+        shown = next((one for one in every if one.verdict is verdict), every[-1])
+        outcomes = tuple(outcome for one in every for outcome in one.outcomes)
+        return replace(
+            shown, verdict=verdict, seconds=sum(one.seconds for one in every), outcomes=outcomes,
+            cached=all(one.cached for one in every), repetitions=sum(one.repetitions for one in every),
+        )  # fmt: skip
+
+    def verdicts(self, name: str) -> list[Verdict]:
+        """What each repetition on a revision said, judged by what has been learned since."""
+        return [rejudged(one, self.case).verdict for one in self._rows.get(name, [])]
+
+    def subject(self, point: Point) -> Subject:
+        """A revision as what is probed, with the series where it applies."""
+        name = name_of(point)
+        if name not in self._subjects:
+            self._subjects[name] = self._patched(self._plain(point), point)
+        return self._subjects[name]
+
+    def _plain(self, point: Point) -> Subject:
+        if isinstance(point, Commit):
+            return self._commits().subject(point)
+        return self.context.subjects.release(self.context.workspace.pins.pin(point))
+
+    def _patched(self, subject: Subject, point: Point) -> Subject:
+        if self._series is None or subject.untestable:
+            return subject
+        release = None if isinstance(point, Commit) else point
+        skipped = needless_patches(self.context, self._series, release)
+        if len(skipped) == len(self._series.patches):
+            return subject
+        try:
+            return self.context.subjects.patched(subject, self._series, skipped).subject
+        except PatchFailed as error:
+            return replace(subject, untestable=f"series {self._series.name} does not apply: {error}")
+
+    def ask(self, point: Point, repetition: int) -> Future[ProbeResult]:
+        """Begin to probe a revision; the row is kept once it is done."""
+        return self._pool.submit(self._probe, point, repetition)
+
+    def _abandon(self) -> None:
+        for prober in self._probers:
+            prober.abandon()
+
+    def _probe(self, point: Point, repetition: int) -> ProbeResult:
+        name = name_of(point)
+        known = self._answers.get((name, repetition))
+        if known is not None and name not in self._undo:
+            return self._row(name, known, Evidence("Replayed", "from the log"), cached=True)
+        prober = self._free.get()
+        try:
+            first = repetition * prober.repeats
+            return prober.probe(self.subject(point), self.case, self.device, first, name in self._undo)
+        except BadInput as error:
+            # Of a revision that nobody named, e.g. one that is older than the library's place in the repository.
+            return self._row(name, Verdict.UNTESTABLE, Evidence("BadRevision", str(error)))
+        except ToldToStop:
+            raise
+        except HarnessError as error:
+            return self._row(name, Verdict.HARNESS_ERROR, Evidence(type(error).__name__, str(error)))
+        finally:
+            self._free.put(prober)
+
+    def _row(self, name: str, verdict: Verdict, evidence: Evidence, cached: bool = False) -> ProbeResult:
+        """A row for what was not probed."""
+        series = self._series.name if self._series else None
+        return ProbeResult(self.case.id, name, series, self.device, verdict, evidence, 0.0, cached, "", None)
+
+    def probe_in(self, subject: Subject, name: str) -> ProbeResult:
+        """Probe a revision in another environment than its own: no part of any search."""
+        prober = self._free.get()
+        try:
+            self.context.emit(Note(f"{name} with the packages of {subject.pin.version}"))
+            return prober.probe(subject, self.case, self.device)
+        finally:
+            self._free.put(prober)
+
+    def keep(self, name: str, row: ProbeResult) -> None:
+        """Keep a row that was asked for."""
+        self._rows.setdefault(name, []).append(row)
+
+    def make_ready(self, points: Sequence[Point]) -> None:
+        """Lay out what may be asked for next, while a probe runs."""
+        for point in points:
+            name = name_of(point)
+            if name not in self._readied and (name, 0) not in self._answers:
+                self._readied.add(name)
+                self._ahead.submit(partial(self._lay_out, point))
+
+    def _lay_out(self, point: Point) -> None:
+        try:
+            subject = self.subject(point)
+            if subject.untestable is None:
+                subject.lay_out()
+                self.context.environments.ensure(self.context.environments.describe(subject.pin))
+        except HeadwaterError:
+            # Nobody has asked for it yet: where somebody does, the same error becomes that probe's row.
+            return
+
+
+def first_done(pending: Collection[Future[ProbeResult]]) -> set[Future[ProbeResult]]:
+    """Wait until one of the probes that run is done."""
+    return wait(pending, return_when=FIRST_COMPLETED).done

@@ -1,0 +1,46 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a hunt is asked."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from headwater.effects.probe import ProbeOptions
+
+History = Literal["auto", "releases", "commits"]
+
+
+@dataclass(frozen=True)
+class HuntRequest:
+    """What to hunt for, and where.
+
+    `what` is a case id, a script, an executable or a pytest node id. `good` and `bad` name revisions, None for those to
+    be found by walking outward; `series` a series to be applied wherever it applies. `jobs` probes run at a time.
+    `confidence` asks for a Bayesian search of a flaky bug. `grid` and `exhaustive` are for `find` all; `undo` are
+    revisions whose verdicts are not to be believed; `replay` a log to answer from, `log` where to write one. `command`
+    is the command line that asks the same again.
+    """
+
+    what: str
+    good: str | None
+    bad: str | None
+    find: Literal["introduced", "fixed", "all"]
+    history: History
+    repo: str | None
+    device: str
+    series: str | None
+    cases_dir: Path | None
+    jobs: int
+    confidence: float | None
+    deps: Literal["latest", "period", "both"]
+    grid: int | None
+    exhaustive: bool
+    undo: Sequence[str]
+    replay: Path | None
+    log: Path | None
+    git_log: Path | None
+    options: ProbeOptions
+    command: str

@@ -1,0 +1,117 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a hunt is asked and what it answers, in the words of every kind of hunt."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Literal
+
+from packaging.version import Version
+
+from headwater.core.commits import Commit
+from headwater.core.results import INTERRUPTED, HuntResult, ProbeResult
+from headwater.core.verdicts import Verdict
+
+Point = Version | Commit
+Level = Literal["releases", "commits"]
+Kind = Literal["introduced", "fixed", "arrived", "removed"]
+
+
+def name_of(point: Point) -> str:
+    """A revision's name: the version, or the whole commit id."""
+    return point.sha if isinstance(point, Commit) else str(point)
+
+
+def short_name(name: str) -> str:
+    """A name as people read it: of a commit id the first twelve digits."""
+    return name[:12] if len(name) == 40 else name
+
+
+@dataclass(frozen=True)
+class HuntChange:
+    """One change of verdict: after `before`, and not after `after`; `candidates` are those of which one brought it.
+
+    `verdicts` are what was seen on either side; `confirmed` that both were seen twice; `probability` what a search for
+    a flaky bug gives the candidates, None for any other. `commit` is the culprit where it is one commit, `compare` the
+    two commits between which everything lies, for an address to look at.
+    """
+
+    find: Kind
+    level: Level
+    before: str
+    after: str
+    candidates: tuple[str, ...]
+    verdicts: tuple[Verdict, Verdict]
+    confirmed: bool = True
+    probability: float | None = None
+    commit: Commit | None = None
+    dates: tuple[datetime | None, datetime | None] = (None, None)
+
+    @property
+    def found(self) -> bool:
+        """Whether one revision is named."""
+        return len(self.candidates) == 1 and (self.confirmed or self.probability is not None)
+
+
+@dataclass(frozen=True)
+class Crossing:
+    """Old and new code with old and new packages: `verdicts[code][packages]`, 0 for old and 1 for new; the names of the
+    two revisions and of the two environments."""
+
+    revisions: tuple[str, str]
+    environments: tuple[str, str]
+    verdicts: tuple[tuple[Verdict, Verdict], tuple[Verdict, Verdict]]
+
+    @property
+    def culprit(self) -> Literal["library", "packages", "both", "unclear"]:
+        """What the change of verdict goes with: `both` where it needs the new code with the new packages, or either
+        alone brings it; `unclear` where one of the four could not be judged."""
+        (old, packages_only), (code_only, new) = self.verdicts
+        if not {old, packages_only, code_only, new} <= {Verdict.GOOD, Verdict.BAD, Verdict.ABSENT}:
+            return "unclear"
+        if packages_only == old and code_only == new:
+            return "library"
+        if packages_only == new and code_only == old:
+            return "packages"
+        return "both"
+
+
+@dataclass(frozen=True)
+class HuntReport:
+    """A hunt: every revision that was probed, in its order, and what it found.
+
+    `changes` is empty where the ends do not differ (`bad-endpoints`) or one of them could not be judged
+    (`inconclusive`); of a hunt that went on from releases to commits it holds both answers, the commits' last. `notes`
+    are what a reader must know: what was learned, what was not looked at, why it went no further.
+    """
+
+    what: str
+    find: Literal["introduced", "fixed", "all"]
+    device: str
+    result: HuntResult
+    changes: tuple[HuntChange, ...]
+    rows: tuple[ProbeResult, ...]
+    ran: int
+    interrupted: bool
+    notes: tuple[str, ...] = ()
+    series: str | None = None
+    crossing: Crossing | None = None
+    posterior: tuple[tuple[str, float], ...] = ()
+    command: str = ""
+
+    @property
+    def exit_status(self) -> int:
+        """0 found, 3 the ends do not differ or could not be judged, 4 only a range, 5 an end failed on our side."""
+        if self.interrupted:
+            return INTERRUPTED
+        if self.result in ("bad-endpoints", "inconclusive"):
+            return 5 if any(row.verdict is Verdict.HARNESS_ERROR for row in self.rows) else 3
+        return 0 if self.result == "found" else 4
+
+
+def overall(changes: Sequence[HuntChange]) -> HuntResult:
+    """The result of changes that were found: of the finest level, each must name one revision."""
+    finest = [change for change in changes if change.level == "commits"] or list(changes)
+    return "found" if all(change.found for change in finest) else "range"

@@ -1,0 +1,119 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the hunt for the release that brought the main bug costs, cold and warm, against `git bisect run` over a history
+of releases with `uv run --with transformers==X`, as a person would write it."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+from collections.abc import Callable, Mapping
+from functools import partial
+from pathlib import Path
+
+import uv
+from packaging.version import Version
+from samples import Row, Sampler, Samples, interleaved, timed
+
+from headwater.commands.context import Context
+from headwater.core.errors import HarnessError
+from headwater.core.history import path
+from headwater.core.index_settings import uv_environment
+from headwater.effects import proc
+
+CASE, FILE = "early-init", "early_init.py"
+GOOD, BAD, FOUND = "5.0.0", "5.12.0", "5.5.0"
+COLD_AIM, WARM_AIM = 1 / 3, 1 / 10
+_GIT = {
+    "GIT_CONFIG_NOSYSTEM": "1", "GIT_CONFIG_GLOBAL": "/dev/null",
+    "GIT_AUTHOR_NAME": "Somebody", "GIT_AUTHOR_EMAIL": "somebody@invalid.example",
+    "GIT_COMMITTER_NAME": "Somebody", "GIT_COMMITTER_EMAIL": "somebody@invalid.example",
+}  # fmt: skip
+# A case ends with 125 where the feature is not there; without it there is no bug, so for this hunt that is good.
+_STEP = """\
+"{uv}" run --quiet --no-project --python "{python}" --with "transformers==$(cat VERSION)" --with "torch=={torch}" \
+python "{case}" > /dev/null
+status=$?
+test $status = 125 && exit 0
+exit $status
+"""
+
+
+class Hunts:
+    """Both ways; `folder` is the bench's own, and holds the caches of both."""
+
+    def __init__(self, context: Context, folder: Path) -> None:
+        self._root, self._folder = context.workspace.root, folder
+        self._releases = path(Version(GOOD), Version(BAD), context.workspace.pins.versions)
+        self._torch = context.workspace.pins.torch
+        self._history = folder / "history"
+
+    def prepare(self) -> None:
+        """A repository with a commit for each release, which holds its number, and the script for `git bisect run`."""
+        self._history.mkdir()
+        self._git("init", "--quiet")
+        for release in self._releases:
+            (self._history / "VERSION").write_text(f"{release}\n", encoding="utf-8")
+            self._git("add", "VERSION")
+            self._git("commit", "--quiet", f"--message={release}")
+        case = self._root / "tests" / "repro" / FILE
+        text = _STEP.format(uv=uv.find_uv_bin(), python=sys.executable, torch=self._torch, case=case)
+        (self._folder / "step.sh").write_text(text, encoding="utf-8")
+
+    def cold(self, hunt: Callable[[], None]) -> list[float]:
+        """The seconds of a hunt on empty caches: everything is downloaded."""
+        for name in ("cache", "uv"):
+            shutil.rmtree(self._folder / name, ignore_errors=True)
+        return [timed(hunt)]
+
+    def warm(self, hunt: Callable[[], None]) -> list[float]:
+        """The seconds of the same hunt again, on what it left; no verdict is taken from before."""
+        return [timed(hunt)]
+
+    def ours(self) -> None:
+        """`headwater bisect`, a process as a user starts it.
+
+        Raises:
+            HarnessError: it has another answer.
+        """
+        words = ("bisect", CASE, "--good", GOOD, "--bad", BAD, "--history", "releases", "--fresh")
+        environ = {**self._caches(), "HEADWATER_CACHE": str(self._folder / "cache")}
+        said = proc.run([sys.executable, "-m", "headwater", *words], environ=environ, cwd=self._root)
+        if f"introduced in {FOUND}" not in said:
+            raise HarnessError(f"headwater did not find {FOUND}: {said}")
+
+    def by_hand(self) -> None:
+        """`git bisect run`.
+
+        Raises:
+            HarnessError: it has another answer.
+        """
+        self._git("bisect", "reset")
+        self._git("bisect", "start", "HEAD", f"HEAD~{len(self._releases) - 1}")
+        said = self._git("bisect", "run", "sh", str(self._folder / "step.sh"))
+        if f"    {FOUND}\n" not in said:
+            raise HarnessError(f"git bisect did not find {FOUND}: {said}")
+
+    def _git(self, *words: str) -> str:
+        return proc.run(["git", *words], environ={**_GIT, **self._caches()}, cwd=self._history)
+
+    def _caches(self) -> Mapping[str, str]:
+        """The same settings of index and wheels for both, and uv's cache of the bench's own."""
+        return {**uv_environment(os.environ), "UV_CACHE_DIR": str(self._folder / "uv"), "UV_NO_CONFIG": "1"}
+
+
+def measure(context: Context, folder: Path, rounds: int, tell: Callable[[str], None]) -> list[Row]:
+    """Measure both ways in turns: each cold and then warm."""
+    hunts = Hunts(context, folder)
+    hunts.prepare()
+    what = f"hunt over {GOOD} to {BAD}"
+    names = [f"{what}, cold", f"{what}, warm", "git bisect run with uv run, cold", "git bisect run with uv run, warm"]
+    samplers: dict[str, Sampler] = {
+        names[0]: partial(hunts.cold, hunts.ours),
+        names[1]: partial(hunts.warm, hunts.ours),
+        names[2]: partial(hunts.cold, hunts.by_hand),
+        names[3]: partial(hunts.warm, hunts.by_hand),
+    }
+    found = interleaved(samplers, names, rounds, tell)
+    ours_cold, ours_warm, cold, warm = (Samples(name, tuple(found[name])) for name in names)
+    return [Row(ours_cold, cold, COLD_AIM), Row(ours_warm, warm, WARM_AIM)]
