@@ -84,8 +84,8 @@ def test_what_is_chosen_satisfies(text: str, near: str) -> None:
 @pytest.mark.parametrize(
     ("version", "near"),
     [
-        ("5.5.0.dev0", "5.5.0"), ("5.0.1.dev0", "5.0.0"), ("5.0.0rc1"), ("6.0.0.dev0", "5.24.0"),
-        ("4.0.0", "4.56.0"), ("5.4.0", "5.4.0"), ("5.4.0+local"),
+        ("5.5.0.dev0", "5.5.0"), ("5.0.1.dev0", "5.0.0"), ("5.0.0rc1", "5.0.0"), ("6.0.0.dev0", "5.24.0"),
+        ("4.0.0", "4.56.0"), ("5.4.0", "5.4.0"), ("5.4.0+local", "5.4.0"),
     ],
 )  # fmt: skip
 def test_the_release_near_a_version(version: str, near: str) -> None:
