@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from packaging.requirements import Requirement
 from packaging.version import Version
 
-from headwater.core.environment_choice import Deps, choose_release, release_near
+from headwater.core.environment_choice import choose_release, release_near
 from headwater.core.errors import EnvironmentUnavailable
 from headwater.core.pins import EnvironmentGroup, IndexFile, Pin, Pins
 
@@ -30,58 +30,55 @@ def pins(groups: tuple[tuple[str, str], ...] = GROUPS) -> Pins:
     return Pins("transformers", Version("4.56.0"), "2.9.1", named, releases)
 
 
-def chosen(requirement: str, near: str, deps: Deps) -> str:
-    return str(choose_release([Requirement(requirement)], Version(near), pins(), LOCKED, deps))
+def chosen(requirement: str, near: str) -> str:
+    return str(choose_release([Requirement(requirement)], Version(near), pins(), LOCKED))
 
 
 @pytest.mark.parametrize(
-    ("requirement", "near", "period", "latest"),
+    ("requirement", "near", "release"),
     [
-        ("hub", "5.5.0", "5.5.0", "5.16.0"),
-        ("hub<2", "5.5.0", "5.5.0", "5.5.0"),
-        ("hub<1", "5.0.0", "4.57.6", "4.57.6"),
-        ("hub>=2", "5.5.0", "5.16.0", "5.16.0"),
-        ("hub!=1.3", "5.5.0", "4.57.6", "5.16.0"),
-        ("hub", "4.57.0", "4.57.0", "5.16.0"),
-        ("hub", "5.24.0", "5.24.0", "5.24.0"),
-        ("other; os_name == 'none'", "5.5.0", "5.5.0", "5.16.0"),
+        ("hub", "5.5.0", "5.5.0"),
+        ("hub<2", "5.5.0", "5.5.0"),
+        ("hub<1", "5.0.0", "4.57.6"),
+        ("hub>=2", "5.5.0", "5.16.0"),
+        ("hub!=1.3", "5.5.0", "4.57.6"),
+        ("hub", "4.57.0", "4.57.0"),
+        ("hub", "5.24.0", "5.24.0"),
+        ("other; os_name == 'none'", "5.5.0", "5.5.0"),
     ],
 )
-def test_period_and_latest(requirement: str, near: str, period: str, latest: str) -> None:
-    assert chosen(requirement, near, "period") == period
-    assert chosen(requirement, near, "latest") == latest
+def test_the_nearest_that_satisfies(requirement: str, near: str, release: str) -> None:
+    assert chosen(requirement, near) == release
 
 
-@pytest.mark.parametrize("deps", ["period", "latest"])
-def test_none_satisfies(deps: Deps) -> None:
+def test_none_satisfies() -> None:
     with pytest.raises(EnvironmentUnavailable, match=r"hub>3") as caught:
-        chosen("hub>3", "5.5.0", deps)
-    assert f"{'5' if deps == 'period' else '6'} lacks hub>3" in str(caught.value)
+        chosen("hub>3", "5.5.0")
+    assert "5 lacks hub>3" in str(caught.value)
 
 
 def test_no_groups() -> None:
     with pytest.raises(EnvironmentUnavailable, match="pins update --locks"):
-        choose_release([], Version("5.5.0"), pins(()), {}, "period")
+        choose_release([], Version("5.5.0"), pins(()), {})
 
 
 @given(
     st.sampled_from(["hub", "hub<1", "hub<2", "hub>=1", "hub>=2", "hub!=1.3", "hub==9"]),
-    st.sampled_from(RELEASES), st.sampled_from(["period", "latest"]),
-)  # fmt: skip
-def test_what_is_chosen_satisfies(text: str, near: str, deps: Deps) -> None:
+    st.sampled_from(RELEASES),
+)
+def test_what_is_chosen_satisfies(text: str, near: str) -> None:
     requirement = Requirement(text)
     able = [name for name, lock in LOCKED.items() if lock["hub"] in requirement.specifier]
     try:
-        version = choose_release([requirement], Version(near), pins(), LOCKED, deps)
+        version = choose_release([requirement], Version(near), pins(), LOCKED)
     except EnvironmentUnavailable:
         assert able == []
         return
     assert version in pins().versions
     group = pins().group_of(version)
     assert group.name in able
-    assert deps == "period" or group.name == able[-1]
     own = pins().group_of(Version(near))
-    assert deps == "latest" or own.name not in able or version == Version(near)
+    assert own.name not in able or version == Version(near)
 
 
 @pytest.mark.parametrize(

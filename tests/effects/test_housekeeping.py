@@ -224,7 +224,7 @@ def test_the_survey_counts_and_measures(full_cache: Cache) -> None:
     counts: Mapping[str, int] = {name: shelf.count for name, shelf in shelves.items()}
     assert counts == {
         "mirror": 1, "wheels": 1, "trees": 1, "files of trees": 2, "byte code": 1, "environments": 1, "left over": 0,
-        "store": 1, "git remotes": 1,
+        "store": 1, "git remotes": 1, "locks by day": 0,
     }  # fmt: skip
     before = shelves["environments"].bytes
     fill(full_cache.environments / "other", b"x" * 100_000)

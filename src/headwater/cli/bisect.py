@@ -50,9 +50,9 @@ def _range_options(function: Callable[..., Any]) -> Callable[..., Any]:
         click.option(
             "--deps",
             type=click.Choice(["period", "latest", "both"]),
-            default="period",
+            default="latest",
             show_default=True,
-            help="Packages of the revision's time, the newest that it takes, or old and new crosswise.",
+            help="Packages: the newest that fit (the locks), those of each revision's day, or old and new crosswise.",
         ),
     ]
     for option in reversed(options):

@@ -8,12 +8,13 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from headwater.core.environment_choice import Deps
 from headwater.core.events import Emit
 from headwater.core.results import ProbeResult, Surroundings
 from headwater.effects.commit_subjects import CommitSubjects
+from headwater.effects.dated_locks import DatedLocks
 from headwater.effects.envs import Environments
 from headwater.effects.index import Index
+from headwater.effects.locks import LockMaker
 from headwater.effects.mirror import Mirror
 from headwater.effects.probe import ProbeOptions, Prober, Subject
 from headwater.effects.subjects import Subjects
@@ -78,9 +79,20 @@ class Context:
         """The upstream repository at an address or a path (`--repo`)."""
         return open_upstream(self.cache, location, self.emit, self.offline)
 
-    def commits(self, upstream: Upstream, deps: Deps = "period") -> CommitSubjects:
+    def commits(self, upstream: Upstream) -> CommitSubjects:
         """From commits to what is probed."""
-        return CommitSubjects(upstream, self.subjects, self.workspace.pins, self.workspace.lock_text, deps)
+        return CommitSubjects(upstream, self.subjects, self.workspace.pins, self.workspace.lock_text)
+
+    @cached_property
+    def locks(self) -> LockMaker:
+        """What makes locks."""
+        pins = self.workspace.pins
+        return LockMaker(pins.package, pins.torch, self.index, self.cache.wheels, self.emit)
+
+    @cached_property
+    def dated_locks(self) -> DatedLocks:
+        """Locks of the packages of a day."""
+        return DatedLocks(self.cache, self.locks, self.emit, self.offline)
 
     def prober(self, options: ProbeOptions) -> Prober:
         """A prober on these caches, whose fork servers end with the run."""
@@ -91,7 +103,7 @@ class Context:
         """Where rows came from, for the reader. Without an environment its fields say so."""
         environment = None
         if any(row.environment for row in rows):
-            environment = self.environments.describe(subject.pin)
+            environment = self.environments.describe(subject.pin, subject.dated)
         return Surroundings(
             package=self.workspace.pins.package,
             revision=subject.revision,

@@ -109,8 +109,7 @@ def _changed_facts(pin: Pin, release: IndexRelease | None) -> list[str]:
 
 
 def _make_locks(context: Context, pins: Pins, new: Sequence[Pin], from_scratch: bool) -> list[Lock]:
-    wheels = context.workspace.cache.wheels
-    maker = LockMaker(pins.package, pins.torch, context.index, wheels, context.emit)
+    maker = LockMaker(pins.package, pins.torch, context.index, context.workspace.cache.wheels, context.emit)
     if from_scratch or not pins.groups:
         return maker.from_scratch(pins.releases)
     return maker.extend(pins.groups, context.workspace.lock_text, new) if new else []

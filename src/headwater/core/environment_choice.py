@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Literal
 
 from packaging.requirements import Requirement
 from packaging.version import Version
@@ -12,9 +11,6 @@ from packaging.version import Version
 from headwater.core.errors import EnvironmentUnavailable
 from headwater.core.grouping import unsatisfied
 from headwater.core.pins import EnvironmentGroup, Pins
-
-# `period`: the packages of the commit's own time, as far as there is an environment of that time; `latest`: the newest.
-Deps = Literal["period", "latest"]
 
 
 def release_near(version: Version, known: Sequence[Version]) -> Version:
@@ -25,22 +21,20 @@ def release_near(version: Version, known: Sequence[Version]) -> Version:
 
 
 def choose_release(
-    requirements: Iterable[Requirement], near: Version, pins: Pins, locked: Mapping[str, Mapping[str, Version]],
-    deps: Deps,
-) -> Version:  # fmt: skip
+    requirements: Iterable[Requirement], near: Version, pins: Pins, locked: Mapping[str, Mapping[str, Version]]
+) -> Version:
     """The release in whose environment a commit runs that requires `requirements`.
 
     `near` is the release that its version is nearest to; `locked` has what the lock of each group pins, by the name of
     the group.
 
-    With `period` the group of `near` if it satisfies, else the nearest one that does, the older of two; with `latest`
-    the newest one that does.
+    The group of `near` if it satisfies, else the nearest one that does, the older of two.
 
     Raises:
         EnvironmentUnavailable: none does; it names what the first choice leaves open.
     """
     wanted = list(requirements)
-    order = _order(pins, near, deps)
+    order = _order(pins, near)
     missing = {group.name: unsatisfied(wanted, locked[group.name]) for group in order}
     for group in order:
         if not missing[group.name]:
@@ -55,9 +49,7 @@ def choose_release(
     )
 
 
-def _order(pins: Pins, near: Version, deps: Deps) -> list[EnvironmentGroup]:
+def _order(pins: Pins, near: Version) -> list[EnvironmentGroup]:
     """The groups, the one to be tried first in front."""
-    if deps == "latest":
-        return list(reversed(pins.groups))
     at = max((n for n, group in enumerate(pins.groups) if group.first <= near), default=0)
     return [pins.groups[n] for n in sorted(range(len(pins.groups)), key=lambda n: (abs(n - at), n))]

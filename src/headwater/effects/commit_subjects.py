@@ -7,10 +7,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
+from packaging.requirements import Requirement
 from packaging.version import Version
 
 from headwater.core.commits import Commit
-from headwater.core.environment_choice import Deps, choose_release, release_near
+from headwater.core.environment_choice import choose_release, release_near
 from headwater.core.errors import BadInput, EnvironmentUnavailable
 from headwater.core.grouping import locked_versions
 from headwater.core.pins import Pin, Pins
@@ -20,6 +21,7 @@ from headwater.effects.subjects import Subjects
 from headwater.effects.upstream_git import Upstream
 
 _SETUP = "setup.py"
+_NO_SETUP = "it has no setup.py that would say what it requires"
 
 
 @dataclass(frozen=True)
@@ -34,11 +36,9 @@ class _Parts:
 class CommitSubjects:
     """Makes subjects of the commits of one upstream repository. `lock_text` gives the text of a group's lock."""
 
-    def __init__(
-        self, upstream: Upstream, subjects: Subjects, pins: Pins, lock_text: Callable[[str], str], deps: Deps = "period"
-    ) -> None:
+    def __init__(self, upstream: Upstream, subjects: Subjects, pins: Pins, lock_text: Callable[[str], str]) -> None:
         self._upstream, self._subjects, self._pins = upstream, subjects, pins
-        self._lock_text, self._deps = lock_text, deps
+        self._lock_text = lock_text
         self._library = f"src/{pins.package}"
         self._parts: dict[str, _Parts] = {}
 
@@ -58,6 +58,17 @@ class CommitSubjects:
         pin, untestable = self._environment(parts)
         return self._subjects.held_by(self._upstream, parts.tree, commit.sha, pin, untestable)
 
+    def requirements(self, commit: Commit) -> list[Requirement]:
+        """What a commit's setup.py requires.
+
+        Raises:
+            EnvironmentUnavailable: it has none, or one that cannot be read.
+        """
+        setup = self._parts_of(commit).setup
+        if setup is None:
+            raise EnvironmentUnavailable(_NO_SETUP)
+        return list(read_setup(self._upstream.files([setup])[setup].decode("utf-8", "replace")).requirements)
+
     def _parts_of(self, commit: Commit) -> _Parts:
         if commit.sha not in self._parts:
             init = f"{self._library}/__init__.py"
@@ -76,9 +87,9 @@ class CommitSubjects:
         near = release_near(version, self._pins.versions)
         try:
             if parts.setup is None:
-                raise EnvironmentUnavailable("it has no setup.py that would say what it requires")
+                raise EnvironmentUnavailable(_NO_SETUP)
             needs = read_setup(texts[parts.setup])
-            chosen = choose_release(needs.requirements, near, self._pins, self._locked, self._deps)
+            chosen = choose_release(needs.requirements, near, self._pins, self._locked)
         except EnvironmentUnavailable as error:
             return self._pins.pin(near), f"commit of {version}: {error}"
         return replace(self._pins.pin(chosen), requires_python=needs.requires_python), None

@@ -37,8 +37,22 @@ _HEALTH = (
 
 
 @dataclass(frozen=True)
+class DatedLock:
+    """The packages of one day, as the text of a lock, for what is not to run in its group's environment."""
+
+    day: str
+    text: str
+
+    @property
+    def name(self) -> str:
+        """What the environment is called."""
+        return f"packages of {self.day}"
+
+
+@dataclass(frozen=True)
 class Environment:
-    """An environment, built or to be built. `name` and `lock` are those of its group of releases."""
+    """An environment, built or to be built. `name` is that of its group of releases, or of the day of its packages;
+    `lock` the text of its lock."""
 
     key: str
     name: str
@@ -73,8 +87,9 @@ class Environments:
     def _torch(self) -> TorchSource:
         return find_torch(self._workspace.pins.torch, self._index(), self._offline)
 
-    def describe(self, pin: Pin) -> Environment:
-        """The environment of a release, which need not be built yet: its key is enough to look up verdicts.
+    def describe(self, pin: Pin, dated: DatedLock | None = None) -> Environment:
+        """The environment of a release, with the packages of its group or of one day. It need not be built yet: its
+        key is enough to look up verdicts.
 
         Raises:
             EnvironmentUnavailable: there is none for this Python; the message says why.
@@ -84,11 +99,15 @@ class Environments:
             raise EnvironmentUnavailable(
                 f"{self._workspace.pins.package} {pin.version} needs Python {pin.requires_python}, and this is {python}"
             )
-        group = self._workspace.pins.group_of(pin.version)
+        if dated is not None:
+            name, lock = dated.name, dated.text
+        else:
+            group = self._workspace.pins.group_of(pin.version)
+            name, lock = group.name, self._workspace.lock_text(group.lock)
         platform = sysconfig.get_platform()
-        key = environment_key(self._workspace.lock_text(group.lock), self._torch.version, python, platform)
+        key = environment_key(lock, self._torch.version, python, platform)
         folder = self._workspace.cache.environments / key[:20]
-        return Environment(key, group.name, group.lock, self._torch.version, python, platform, folder)
+        return Environment(key, name, lock, self._torch.version, python, platform, folder)
 
     def ensure(self, environment: Environment) -> None:
         """Build an environment unless it is there. Once a run all its files are looked at; one that something deleted
@@ -129,7 +148,7 @@ class Environments:
             with cache.building("env") as folder:
                 env = folder / "env"
                 # What is damaged may be linked to uv's own cache: that is passed by then.
-                _install(env, folder, self._workspace.lock_text(wanted.lock), self._torch, self._offline, damaged)
+                _install(env, folder, wanted.lock, self._torch, self._offline, damaged)
                 _check_health(env, wanted)
                 _describe(env, wanted)
                 cache.environments.mkdir(parents=True, exist_ok=True)
@@ -185,7 +204,7 @@ def _check_health(env: Path, wanted: Environment) -> None:
 
 def _describe(env: Path, wanted: Environment) -> None:
     """Write down, inside an environment, what it is and every file of it."""
-    details = {key: value for key, value in asdict(wanted).items() if key != "folder"}
+    details = {key: value for key, value in asdict(wanted).items() if key not in ("folder", "lock")}
     record = {"schema": _SCHEMA, **details, "files": state_below(env)}
     (env / _DETAILS).write_text(json.dumps(record), encoding="utf-8")
 

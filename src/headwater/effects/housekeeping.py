@@ -30,6 +30,7 @@ def survey(cache: Cache) -> list[Shelf]:
     shelves = [
         ("mirror", cache.mirror),
         ("git remotes", cache.remotes),
+        ("locks by day", cache.locks),
         ("wheels", cache.wheels),
         ("files of trees", cache.blobs),
         ("trees", cache.trees),
@@ -86,7 +87,16 @@ def clean(cache: Cache, store: bool, keep_mirror: bool) -> list[str]:
     """Remove everything that can be made again; with `store` the verdicts too. The mirror stays while checkouts, whose
     commits it holds, depend on it."""
     paths = [] if keep_mirror else [cache.mirror]
-    paths += [cache.remotes, cache.wheels, cache.trees, cache.blobs, cache.code, cache.environments, cache.incoming]
+    paths += [
+        cache.remotes,
+        cache.locks,
+        cache.wheels,
+        cache.trees,
+        cache.blobs,
+        cache.code,
+        cache.environments,
+        cache.incoming,
+    ]
     paths += cache.root.glob(".removed-*")
     if store:
         paths += [cache.store, *_beside_store(cache)]

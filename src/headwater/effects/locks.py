@@ -54,6 +54,11 @@ class LockMaker:
         )
         self._resolved: dict[tuple[str, ...], str | None] = {}
 
+    @property
+    def torch(self) -> str:
+        """The version of torch that every lock leaves room for."""
+        return self._torch
+
     def requirements(self, pins: Sequence[Pin]) -> dict[Pin, list[Requirement]]:
         """What each release requires, from the index."""
         what = f"reading the requirements of {len(pins)} releases"
@@ -133,11 +138,19 @@ class LockMaker:
                 self._resolved[lines] = None
         return self._resolved[lines]
 
-    def _compile(self, lines: list[str]) -> str:
+    def of_day(self, requirements: Sequence[Requirement], day: str) -> str:
+        """The lock of requirements with the packages that the index had by the end of a day (YYYY-MM-DD, UTC).
+
+        Raises:
+            ProcessFailed: there is none; in uv's words.
+        """
+        return self._compile(union([requirements]), "--exclude-newer", f"{day}T23:59:59Z")
+
+    def _compile(self, lines: list[str], *options: str) -> str:
         torch = [str(r) for r in self._torch_requirements()]
         return run_uv(
             "pip", "compile", "-", "--quiet", "--universal", "--python-version", OLDEST_PYTHON, "--generate-hashes",
-            "--no-header", "--no-annotate",
+            "--no-header", "--no-annotate", *options,
             stdin="\n".join([*lines, *torch, *TEST_PACKAGES]) + "\n",
         )  # fmt: skip
 

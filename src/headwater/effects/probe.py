@@ -25,7 +25,7 @@ from headwater.core.targets import end_of_status
 from headwater.core.test_results import parse
 from headwater.core.verdicts import End, Evidence, Outcome, Verdict, combine, disagreement, is_reusable, judge, telling
 from headwater.effects.child import CHILD_VERSION, passed_on, run_child
-from headwater.effects.envs import Environment, Environments
+from headwater.effects.envs import DatedLock, Environment, Environments
 from headwater.effects.fork_server import ForkServers, ServerDied
 from headwater.effects.store import Store
 from headwater.effects.trees import Tree, fault_of
@@ -50,7 +50,8 @@ class Subject:
     `revision` is what people call it; `pin` the release whose environment it runs in; `tree` its id; `lay_out` puts
     it on disk, which nothing needs that is already known (with `distrust=True` where it turned out to be damaged);
     `series` names the series applied to it. `untestable` says why there is no environment for it, where that is known
-    without looking. `bring` puts what the tree is made of into the mirror, for a series to be applied to it.
+    without looking. `bring` puts what the tree is made of into the mirror, for a series to be applied to it. `dated`
+    are the packages to run with, instead of those of the release's group.
     """
 
     revision: str
@@ -60,6 +61,7 @@ class Subject:
     series: str | None = None
     untestable: str | None = None
     bring: Callable[[], object] = _nothing
+    dated: DatedLock | None = None
 
 
 @dataclass(frozen=True)
@@ -142,7 +144,7 @@ class Prober:
         try:
             if subject.untestable is not None:
                 raise EnvironmentUnavailable(subject.untestable)
-            environment = self._environments.describe(subject.pin)
+            environment = self._environments.describe(subject.pin, subject.dated)
             row = replace(row, environment=environment.key)
             return self._known_or_run(row, subject, case, environment, repetition, fresh)
         except EnvironmentUnavailable as error:

@@ -86,6 +86,11 @@ class Cache:
         return self.root / "envs"
 
     @property
+    def locks(self) -> Path:
+        """Locks of the packages of a day."""
+        return self.root / "locks-by-day"
+
+    @property
     def store(self) -> Path:
         """The database of verdicts."""
         return self.root / "store.sqlite3"

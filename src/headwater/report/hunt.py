@@ -89,7 +89,7 @@ def _print_crossing(console: Console, crossing: Crossing) -> None:
     table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
     table.add_column("code")
     for name in crossing.environments:
-        table.add_column(f"packages {name}")
+        table.add_column(f"packages of {name}")
     for name, row in zip(crossing.revisions, crossing.verdicts, strict=True):
         table.add_row(Text(name), *(verdict_text(verdict) for verdict in row))
     console.print(table)

@@ -28,7 +28,7 @@ from headwater.core.results import ProbeResult
 from headwater.core.verdicts import Outcome, Signature, Verdict, judge
 from headwater.effects import probe as probing
 from headwater.effects.blobs import blob_id
-from headwater.effects.envs import Environment, Environments
+from headwater.effects.envs import DatedLock, Environment, Environments
 from headwater.effects.folders import Folders
 from headwater.effects.fork_server import ForkServers
 from headwater.effects.git import GitDir, init_bare
@@ -73,7 +73,7 @@ class ReadyEnvironments(Environments):
     def __init__(self, folder: Path) -> None:
         self.environment = Environment("e" * 64, "all", "none.txt", "2.0", "3.11.0", "here", folder)
 
-    def describe(self, pin: Pin) -> Environment:
+    def describe(self, pin: Pin, dated: DatedLock | None = None) -> Environment:
         return self.environment
 
     def ensure(self, environment: Environment) -> None:

@@ -108,14 +108,23 @@ class _Hunt:
         answers = read_log(request.replay, request.what, device) if request.replay else {}
         undo = {name_of(self._point(word)) for word in request.undo}
         return Oracle(
-            context, target, device, request.options, request.jobs, series, lambda: self._commits, answers, undo
+            context,
+            target,
+            device,
+            request.options,
+            request.jobs,
+            series,
+            lambda: self._commits,
+            answers,
+            undo,
+            by_day=request.deps == "period",
         )
 
     @cached_property
     def _commits(self) -> CommitSubjects:
         if self.upstream is None:
             raise BadInput("commits need a repository: name a clone or an address by --repo")
-        return self.context.commits(self.upstream, "latest" if self.request.deps == "latest" else "period")
+        return self.context.commits(self.upstream)
 
     def _point(self, word: str) -> Point:
         return resolve(self.upstream, word, self.context.workspace.pins.versions)

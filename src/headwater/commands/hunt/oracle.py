@@ -12,9 +12,16 @@ from functools import partial
 from headwater.commands.context import Context
 from headwater.commands.patch.choosing import needless_patches
 from headwater.core.commits import Commit
-from headwater.core.errors import BadInput, HarnessError, HeadwaterError, PatchFailed, ToldToStop
+from headwater.core.errors import (
+    BadInput,
+    EnvironmentUnavailable,
+    HarnessError,
+    HeadwaterError,
+    PatchFailed,
+    ToldToStop,
+)
 from headwater.core.events import Note
-from headwater.core.hunting import Point, name_of
+from headwater.core.hunting import Point, name_of, short_name
 from headwater.core.learning import rejudged
 from headwater.core.results import ProbeResult
 from headwater.core.verdicts import Evidence, Verdict, combine
@@ -31,11 +38,12 @@ class Oracle:
 
     def __init__(
         self, context: Context, target: Target, device: str, options: ProbeOptions, jobs: int, series: Series | None,
-        commits: Callable[[], CommitSubjects], answers: Answers, undo: Collection[str],
+        commits: Callable[[], CommitSubjects], answers: Answers, undo: Collection[str], by_day: bool,
     ) -> None:  # fmt: skip
         self.context, self.target, self.device = context, target, device
         self.case = target.case
         self._series, self._commits, self._answers, self._undo = series, commits, answers, undo
+        self._by_day = by_day
         self._subjects: dict[str, Subject] = {}
         self._rows: dict[str, list[ProbeResult]] = {}
         self._probers = [context.prober(options) for _ in range(jobs)]
@@ -83,13 +91,27 @@ class Oracle:
         """A revision as what is probed, with the series where it applies."""
         name = name_of(point)
         if name not in self._subjects:
-            self._subjects[name] = self._patched(self._plain(point), point)
+            subject = self._patched(self._plain(point), point)
+            self._subjects[name] = self.dated(subject, point) if self._by_day else subject
         return self._subjects[name]
 
     def _plain(self, point: Point) -> Subject:
         if isinstance(point, Commit):
             return self._commits().subject(point)
         return self.context.subjects.release(self.context.workspace.pins.pin(point))
+
+    def dated(self, subject: Subject, point: Point) -> Subject:
+        """A subject with the packages of a revision's day, whatever environments there are without."""
+        try:
+            if isinstance(point, Commit):
+                requirements, when = self._commits().requirements(point), point.date
+            else:
+                pin = self.context.workspace.pins.pin(point)
+                requirements, when = self.context.locks.requirements([pin])[pin], pin.uploaded
+            lock = self.context.dated_locks.lock(requirements, when)
+        except EnvironmentUnavailable as error:
+            return replace(subject, untestable=str(error))
+        return replace(subject, dated=lock, untestable=None)
 
     def _patched(self, subject: Subject, point: Point) -> Subject:
         if self._series is None or subject.untestable:
@@ -135,11 +157,11 @@ class Oracle:
         series = self._series.name if self._series else None
         return ProbeResult(self.case.id, name, series, self.device, verdict, evidence, 0.0, cached, "", None)
 
-    def probe_in(self, subject: Subject, name: str) -> ProbeResult:
+    def probe_in(self, subject: Subject, packages: str) -> ProbeResult:
         """Probe a revision in another environment than its own: no part of any search."""
         prober = self._free.get()
         try:
-            self.context.emit(Note(f"{name} with the packages of {subject.pin.version}"))
+            self.context.emit(Note(f"{short_name(subject.revision)} with {packages}"))
             return prober.probe(subject, self.case, self.device)
         finally:
             self._free.put(prober)
@@ -161,7 +183,8 @@ class Oracle:
             subject = self.subject(point)
             if subject.untestable is None:
                 subject.lay_out()
-                self.context.environments.ensure(self.context.environments.describe(subject.pin))
+                environments = self.context.environments
+                environments.ensure(environments.describe(subject.pin, subject.dated))
         except HeadwaterError:
             # Nobody has asked for it yet: where somebody does, the same error becomes that probe's row.
             return
