@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 from hunting_ground import COMMITS, MAIN, UNMASK, Ground
+from index_server import IndexServer
 
 from headwater.commands.context import Context
 from headwater.commands.hunt.bisect import bisect
@@ -124,29 +125,46 @@ def test_the_series_is_there_on_commits_too(ground: Ground) -> None:
      ("meanwhile", "5.0.0", "5.7.0", "both")],
 )  # fmt: skip
 def test_old_and_new_code_with_old_and_new_packages(
-    ground: Ground, case: str, good: str, bad: str, culprit: str
+    ground: Ground, index_server: IndexServer, case: str, good: str, bad: str, culprit: str
 ) -> None:
+    ground.serve(index_server)
     done = ground.between(case, good, bad, "--deps", "both")
     assert (done.status, done.json["crossing"]["culprit"]) == (0, culprit)
     assert done.json["crossing"]["revisions"] == ["5.3.0", "5.4.0"]
-    assert done.json["crossing"]["environments"] == ["5.0-5.3", "5.4-5.7"]
+    assert done.json["crossing"]["environments"] == ["2026-03-13", "2026-03-17"]
     said = ground.run("bisect", case, "--good", good, "--bad", bad, "--deps", "both").out
     assert {"library": "with the library's code", "packages": "with the packages", "both": "needs both"}[
         culprit
     ] in said
 
 
-def test_packages_that_are_the_same_are_not_crossed(ground: Ground) -> None:
+def test_packages_that_are_the_same_are_not_crossed(ground: Ground, index_server: IndexServer) -> None:
+    ground.serve(index_server)
     done = ground.between("early", "5.0.0", "5.3.0", "--deps", "both")
     assert (done.status, done.json["crossing"]) == (0, None)
     assert "the library changed" in done.notes
 
 
-def test_the_newest_packages_show_what_they_broke(ground: Ground) -> None:
-    """With the packages of its time every old commit is good; with the newest, none is."""
-    words = ("--repo", ground.repo, "--history", "commits")
-    assert ground.between("packages", "v5.0.0", "v5.7.0", *words).status == 0
-    assert ground.between("packages", "v5.0.0", "v5.7.0", *words, "--deps", "latest").status == 3
+def test_the_packages_of_each_commits_day(ground: Ground, index_server: IndexServer) -> None:
+    """The library never changed: the bug came on the day of a package."""
+    ground.serve(index_server)
+    words = ("--repo", ground.repo, "--history", "commits", "--deps", "period")
+    done = ground.between("packages", "v5.0.0", "v5.7.0", *words)
+    assert done.status == 0, done.err
+    assert ground.number(done.change["first_bad"]) == 14
+    # What was resolved is kept: without the index the same is found, and what is not known is said.
+    ground.environ["PIP_INDEX_URL"] = "http://127.0.0.1:9/simple/"
+    again = ground.between("packages", "v5.0.0", "v5.7.0", *words)
+    assert (again.status, again.json["probes_run"]) == (0, 0)
+
+
+def test_a_day_without_packages_that_fit_is_untestable(ground: Ground, index_server: IndexServer) -> None:
+    ground.serve(index_server)
+    del index_server.files["hub-1.0-py3-none-any.whl"]
+    done = ground.between("plain", "5.0.0", "5.7.0", "--deps", "period")
+    assert done.status == 3
+    assert done.verdicts() == {"5.0.0": "untestable", "5.7.0": "bad"}
+    assert "no packages of 2026-03-01 satisfy it" in done.json["probes"][0]["evidence"]["message"]
 
 
 FLAKY = """\

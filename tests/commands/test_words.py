@@ -36,7 +36,7 @@ def test_a_release_that_does_not_exist_names_the_nearest(headwater: Run) -> None
         (["test-patched", "nope"], "hybrid-static-cache"),
         (["test-patched", "--drop", "9"], "0001-early"),
         (["test-patched", "--releases", ">=6"], "5.24.0"),
-        (["bisect", "early-init", "--good", "5.10.4", "--bad", "5.12.0"], "no ancestor"),
+        (["bisect", "early-init", "--good", "5.12.0", "--bad", "5.4.0"], "--find fixed"),
         (["checkout", "5.10.3"], "5.10.2"),
         (["reproo"], "repro"),
         (["repro", "5.10.1", "--repeat", "0"], "--repeat"),

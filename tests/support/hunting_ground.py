@@ -304,6 +304,25 @@ class Ground:
         (folder / "series").write_text(f"base: {base} {tree}\n0001-mend.patch\n", encoding="utf-8")
         (folder / "0001-mend.patch").write_text(patch, encoding="utf-8")
 
+    def serve(self, index: IndexServer) -> None:
+        """Have an index of packages, on which hub 1.5 came two days after 5.3.0 and two before 5.4.0."""
+        for version in RELEASES:
+            files = {path: text.encode() for path, text in of_release(version).items()}
+            index.add("transformers", version, files, ["hub>=1.0"])
+        dated = (("torch", "2.13.0", -9), ("pytest", "8.0", -9), ("hypothesis", "6.0", -9), ("hub", "1.0", -9),
+                 ("hub", "1.5", 14))  # fmt: skip
+        for name, version, when in dated:
+            inside = {f"{name}/__init__.py": f"NUMBER = {version}\n".encode()} if name == "hub" else None
+            index.add(name, version, inside, upload_time=f"{day(when):%Y-%m-%dT%H:%M:%SZ}")
+        # What lies in a folder has no day: torch alone comes from there.
+        links = self.here.parent / "torch"
+        links.mkdir()
+        shutil.copy(self.wheels / "torch-2.13.0-py3-none-any.whl", links)
+        self.environ |= {
+            "PIP_INDEX_URL": index.url(), "NO_PROXY": "127.0.0.1", "UV_CACHE_DIR": str(self.here.parent / "uv"),
+            "UV_FIND_LINKS": str(links),
+        }  # fmt: skip
+
     def number(self, revision: str) -> int:
         """The number of a commit, by its id."""
         return list(self.commits).index(revision)
@@ -334,7 +353,8 @@ def _write_pins(root: Path, wheels: Path, index: IndexServer) -> None:
     for version in RELEASES:
         files = {path: text.encode() for path, text in of_release(version).items()}
         uploaded = day(Version(version).release[1] * _STEP) + timedelta(hours=3, days=Version(version).release[2])
-        pins.append(Pin(Version(version), uploaded, ">=3.10", None, index.add("transformers", version, files), None))
+        wheel = index.add("transformers", version, files, ["hub>=1.0"])
+        pins.append(Pin(Version(version), uploaded, ">=3.10", None, wheel, None))
     groups = []
     tools = [
         _lay(wheels, name, *installed(name)) for name in ("pytest", "pluggy", "iniconfig", "packaging", "pygments")
