@@ -83,7 +83,7 @@ def tests(session: nox.Session) -> None:
 
 @nox.session
 def faults(session: nox.Session) -> None:
-    """The tests that kill, damage and count on caches of their own."""
+    """The tests that take longer: kills, damage, counts, and the corners of hunts and patches."""
     run(session, "develop.py", "pytest", "-m", "slow", "-n", "2", "--dist", "loadgroup", *session.posargs)
 
 

@@ -6,6 +6,8 @@ from __future__ import annotations
 import pytest
 from hunting_ground import Ground
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.mark.parametrize(
     "words", [["--bad", "5.7.0"], ["--good", "5.0.0"], [], ["--good", "5.3.0"], ["--bad", "5.4.0"]]

@@ -20,6 +20,8 @@ from headwater.commands.hunt.request import HuntRequest
 from headwater.core.events import silent
 from headwater.effects.probe import ProbeOptions
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.mark.parametrize("case", ["plain", "early", "arrived"])
 def test_a_plain_hunt_over_releases(ground: Ground, case: str) -> None:

@@ -11,6 +11,8 @@ import pytest
 from bench import wait_for
 from hunting_ground import RELEASES, Ground, interrupt
 
+pytestmark = pytest.mark.slow
+
 HUNT = ("plain", "5.0.0", "5.7.0")
 # Writes down that it began; waits where it is told to.
 WATCHED = """\

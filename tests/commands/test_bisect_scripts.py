@@ -6,6 +6,8 @@ from __future__ import annotations
 import pytest
 from hunting_ground import Ground
 
+pytestmark = pytest.mark.slow
+
 SCRIPT = "import transformers.{module} as library\n\nlibrary.use()\n"
 STATUS = """\
 import sys

@@ -14,6 +14,8 @@ from headwater.core.results import PatchedReport, PatchedRun, ProbeResult
 from headwater.core.test_results import OneTest, Result
 from headwater.core.verdicts import Evidence, Verdict
 
+pytestmark = pytest.mark.slow
+
 Run = Callable[..., Any]
 SUITE = """
 import inspect

@@ -13,6 +13,8 @@ from grounds import git, text
 
 from headwater.core.series_text import new_series
 
+pytestmark = pytest.mark.slow
+
 A = "src/transformers/a.py"
 
 

@@ -11,6 +11,8 @@ from grounds import git, text
 
 from headwater.core.mail import same_but_ids
 
+pytestmark = pytest.mark.slow
+
 FIRST, SECOND, THIRD = SERIES
 
 

@@ -12,6 +12,8 @@ import pytest
 from carries import Carries, contents
 from grounds import MORE, git, text, write_files
 
+pytestmark = pytest.mark.slow
+
 A = "src/transformers/a.py"
 LONG = "A subject that is much longer than the seventy-odd letters that a mail's line holds, with Ünïcödé in it"
 BODY = "First paragraph,\nin two lines.\n\n  indented\n\nHeadwater-Case: one\nSigned-off-by: Zoë <zoe@invalid.example>"

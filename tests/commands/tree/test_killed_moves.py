@@ -33,6 +33,8 @@ from grounds import (
 from headwater.core.errors import BadInput
 from headwater.core.events import Note
 
+pytestmark = pytest.mark.slow
+
 KILLS = int(os.environ.get("HEADWATER_KILLS", "3"))
 
 

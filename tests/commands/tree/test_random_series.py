@@ -16,6 +16,8 @@ from grounds import Grounds, fsck, git, put, snapshot, steps_of, take, write_fil
 
 from headwater.core.errors import BadInput
 
+pytestmark = pytest.mark.slow
+
 KILLS = int(os.environ.get("HEADWATER_KILLS", "3"))
 FOLDERS = ("", "cache/", "models/gpt/", "models/\u00fc ml/")
 NAMES = ("a.ini", "b.txt", "with space.cfg", "\u00e9.md", "tool*")

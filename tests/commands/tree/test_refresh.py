@@ -34,6 +34,8 @@ from headwater.core.series import Range
 from headwater.core.series_text import new_series, with_range
 from headwater.core.tree_results import NewReport, RefreshReport
 
+pytestmark = pytest.mark.slow
+
 A = "src/transformers/a.py"
 SOMEBODY = "Somebody, Else <else@invalid.example>"
 
