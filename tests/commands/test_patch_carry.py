@@ -6,6 +6,7 @@ from __future__ import annotations
 import random
 from pathlib import Path
 
+import pytest
 from carries import METHODS, SERIES, Carries, contents, restore
 from grounds import git, text
 
@@ -158,6 +159,7 @@ def stop_and_resolve(carries: Carries) -> None:
     resolve(carries.tree("5.4.0"), l6=b"second", l20=b"other_twentieth")
 
 
+@pytest.mark.slow
 def test_killed_while_going_on(carries: Carries) -> None:
     before, words = contents(carries.mend), to("5.4.0", "--continue")
     stop_and_resolve(carries)
@@ -186,6 +188,7 @@ def visible(folder: Path) -> dict[str, bytes]:
     return {name: content for name, content in contents(folder).items() if not name.startswith(".new-")}
 
 
+@pytest.mark.slow
 def test_killed_while_stopping(carries: Carries) -> None:
     before = contents(carries.mend)
     steps = carries.killed_at(0, *to("5.4.0"))
