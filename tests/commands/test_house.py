@@ -4,12 +4,17 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+
+from headwater.effects.workspace import Cache
+
+ROOT = Path(__file__).resolve().parent.parent.parent
 
 pytest.importorskip("importlinter", reason="the dependency group `lint` is not installed here")
 
@@ -44,3 +49,24 @@ def test_a_planted_import_breaks_its_contract(root: Path, tmp_path: Path, file: 
     assert broken.returncode == 1
     assert f"{contract}" in broken.stdout
     assert "BROKEN" in broken.stdout
+
+
+@pytest.mark.skipif(not (ROOT / ".git").exists(), reason="this is no git checkout")
+def test_no_cache_can_be_committed(root: Path) -> None:
+    """Caches hold upstream's code, and lie in the workspace unless HEADWATER_CACHE names another place."""
+    cache = Cache(root / "upstream")
+    places = [getattr(cache, name) for name, kind in vars(Cache).items() if isinstance(kind, property)]
+    places += [root / "upstream" / name for name in ("use.lock", "checkouts/5.0.0", ".store.sqlite3.lock", "whatever")]
+    for place in places:
+        asked = ["git", "check-ignore", "--quiet", "--no-index", str(place / "x")]
+        assert subprocess.run(asked, cwd=root, check=False).returncode == 0, f"{place} is not ignored"
+    for name in ("transformers.toml", "locks/5.0-5.15.txt"):
+        asked = ["git", "check-ignore", "--quiet", "--no-index", f"upstream/{name}"]
+        assert subprocess.run(asked, cwd=root, check=False).returncode == 1, f"{name} is ignored"
+
+
+@pytest.mark.skipif(not (ROOT / ".git").exists(), reason="this is no git checkout")
+def test_nothing_but_pins_and_locks_is_tracked_beside_upstream(root: Path) -> None:
+    listed = subprocess.run(["git", "ls-files", "upstream"], cwd=root, capture_output=True, text=True, check=True)
+    strange = [name for name in listed.stdout.split() if not re.fullmatch(r"upstream/(\w+\.toml|locks/.+\.txt)", name)]
+    assert strange == []
