@@ -7,7 +7,7 @@ import traceback
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -29,7 +29,8 @@ BUG = 5
 
 @dataclass(frozen=True)
 class Output:
-    """Where results go: a table on `console`, or, with `--json`, one object on standard output."""
+    """Where results go: a table on `console`, or, with `--json`, one object on standard output; `rest` takes progress
+    off the terminal before."""
 
     command: str
     console: Console
@@ -37,12 +38,14 @@ class Output:
     as_json: bool
     file: Path | None
     counts: Counter[str]
+    rest: Callable[[], None] = lambda: None
 
     def give(self, show: Callable[[Console], None], **parts: object) -> None:
         """Show a result to people or to machines; `parts` are the keys of the JSON object."""
         text = document(self.command, **parts, counts=dict(sorted(self.counts.items())))
         if self.file is not None:
             write_atomically(self.file, text)
+        self.rest()
         if self.as_json:
             write_json(text)
         else:
@@ -91,7 +94,8 @@ def running(
                 else:
                     progress.emit(event)
 
-            yield Context(root.resolve() if root else None, emit, offline, exits, exclusive), output
+            context = Context(root.resolve() if root else None, emit, offline, exits, exclusive)
+            yield context, replace(output, rest=progress.rest)
     except HeadwaterError as error:
         _fail(output, error.kind, redact(str(error)), error.exit_status)
     except KeyboardInterrupt:

@@ -37,6 +37,10 @@ class ProgressReport:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        self.rest()
+
+    def rest(self) -> None:
+        """Take the bars off the terminal: what is printed there next, by whomever, begins on a line of its own."""
         if self._console.is_terminal:
             self._progress.stop()
 
