@@ -18,6 +18,7 @@ import hunting
 import importing
 import patching
 import probing
+import reducing
 from rich.console import Console
 from samples import Row
 from showing import page, show
@@ -32,7 +33,7 @@ from headwater.report.progress import ProgressReport
 ROOT = Path(__file__).resolve().parent.parent.parent
 PAGE = ROOT / "docs" / "performance.md"
 PROBES = {"process": probing.PROCESS, "fork": probing.FORK, "first": probing.FIRST}
-NAMES = (*PROBES, "import", "status", "hunt")
+NAMES = (*PROBES, "import", "status", "hunt", "reduce")
 HOW_TO_GET = "apt-get install hyperfine (Debian, Ubuntu), brew install hyperfine, or cargo install hyperfine"
 
 
@@ -95,6 +96,8 @@ def measure(context: Context, options: argparse.Namespace, errors: Console) -> l
             rows += patching.measure(context, folder, 1 if options.quick else 5, tell)
         if "hunt" in wanted:
             rows += hunting.measure(context, folder, 1 if options.quick else 3, tell)
+        if "reduce" in wanted and (options.only or not options.quick):
+            rows += reducing.measure(context, tell)
     return rows
 
 

@@ -38,6 +38,14 @@ def test_a_release_that_does_not_exist_names_the_nearest(headwater: Run) -> None
         (["test-patched", "--releases", ">=6"], "5.24.0"),
         (["bisect", "early-init", "--good", "5.12.0", "--bad", "5.4.0"], "--find fixed"),
         (["checkout", "5.10.3"], "5.10.2"),
+        (["reduce", "early-init"], "--from"),
+        (["reduce", "early-init", "--from", "5.12.1", "--to", "5.13.9"], "5.13.1"),
+        (["reduce", "nope", "--from", "5.12.1", "--to", "5.13.0"], "early-init"),
+        (["reduce", "early-init", "--from", "5.12.1", "--to", "5.13.0", "--device", "tpu"], "'tpu'"),
+        (["reduce", "early-init", "--from", "5.12.1", "--to", "5.13.0", "--lines", "-1"], "--lines"),
+        (["backport", "early-init"], "--onto"),
+        (["backport", "early-init", "--onto", "5.10.3"], "5.10.2"),
+        (["backport", "early-init", "--onto", "5.10.1", "--as", "No Name"], "No Name"),
         (["reproo"], "repro"),
         (["repro", "5.10.1", "--repeat", "0"], "--repeat"),
         (["repro", ""], "''"),
@@ -68,7 +76,17 @@ def test_outside_of_a_workspace(headwater: Run, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     "words",
-    [[], ["repro"], ["test-patched"], ["bisect"], ["checkout"], ["pins", "update"], ["pins", "check"]]
+    [
+        [],
+        ["repro"],
+        ["test-patched"],
+        ["bisect"],
+        ["reduce"],
+        ["backport"],
+        ["checkout"],
+        ["pins", "update"],
+        ["pins", "check"],
+    ]
     + [["cache", name] for name in ("info", "prune", "clean")],
 )
 def test_help_has_an_example(headwater: Run, words: list[str]) -> None:

@@ -19,6 +19,7 @@ from headwater.effects.files import size_of
 from headwater.effects.housekeeping import clean, prune, survey
 from headwater.effects.index import Index
 from headwater.effects.mirror import Mirror
+from headwater.effects.recordings import RECORDER_VERSION
 from headwater.effects.store import Store
 from headwater.effects.trees import Trees
 from headwater.effects.workspace import Cache
@@ -103,12 +104,19 @@ def test_what_is_not_needed_goes_and_the_rest_stays(
     patched, old, current = (
         fill(cache.trees / ("a" * 40)), fill(cache.environments / "old"), fill(cache.environments / "current")
     )  # fmt: skip
+    known, other, older = (
+        fill(cache.recordings / version / tree)
+        for version, tree in (
+            (RECORDER_VERSION, trees_by_version["5.0.0"]), (RECORDER_VERSION, "a" * 40), ("older", "a" * 40)
+        )
+    )  # fmt: skip
     foreign = cache.wheels / "somebody-elses.whl"
     foreign.write_bytes(b"x")
     removed = prune(cache, all_pins, imported=["5.0.0"], current=[current])
     assert sorted(line.partition(" (")[0] for line in removed) == sorted(
-        map(str, [cache.wheels / wheels["5.0.0"].file, patched, old])
+        map(str, [cache.wheels / wheels["5.0.0"].file, patched, old, other, older.parent])
     )
+    assert (known / "file").exists()
     assert sorted(path.name for path in cache.trees.iterdir()) == sorted(trees_by_version.values())
     assert sorted(path.name for path in cache.wheels.iterdir()) == sorted([wheels["5.1.0"].file, foreign.name])
     assert (current / "file").read_bytes() == b"x"
@@ -175,6 +183,7 @@ def full_cache(cache: Cache, mirror_of: Callable[..., tuple[Mirror, list[str]]])
     fill(cache.environments / "key")
     (cache.environments / "key.preload.json").write_bytes(b"{}")
     fill(cache.code / "cpython-311" / "ab")
+    fill(cache.recordings / RECORDER_VERSION / ("a" * 40))
     Store(cache.store).record(
         "key", Outcome("returned", "run", Evidence(), 1.0), case="c", revision="r", tree="t", environment="e",
         device="cpu", output="",
@@ -223,8 +232,8 @@ def test_the_survey_counts_and_measures(full_cache: Cache) -> None:
     shelves = {shelf.name: shelf for shelf in survey(full_cache)}
     counts: Mapping[str, int] = {name: shelf.count for name, shelf in shelves.items()}
     assert counts == {
-        "mirror": 1, "wheels": 1, "trees": 1, "files of trees": 2, "byte code": 1, "environments": 1, "left over": 0,
-        "store": 1, "git remotes": 1, "locks by day": 0,
+        "mirror": 1, "wheels": 1, "trees": 1, "files of trees": 2, "byte code": 1, "recordings": 1, "environments": 1,
+        "left over": 0, "store": 1, "git remotes": 1, "locks by day": 0,
     }  # fmt: skip
     before = shelves["environments"].bytes
     fill(full_cache.environments / "other", b"x" * 100_000)

@@ -5,8 +5,8 @@ that an environment and a probe take no time.
 Commit 0 to 28 of the main line, one a day; x.y.0 was cut from every fourth: 5.0.0 from 0, 5.7.0 from 28. 5.2.1, 5.2.2
 and 5.4.1 are maintenance releases. Each name of `HISTORIES` is a module of the library, and what it does changes from
 commit to commit: "g" works, "b" has the bug, "o" fails otherwise, "i" cannot be imported, "a" lacks the function, "h"
-fails with hub 1.5, "m" and "n" fail otherwise until a series mends that, and are "g" and "b" beneath. `RELEASES_APART`
-says where a release differs.
+fails with hub 1.5, "m" and "n" fail otherwise until a series mends that, and are "g" and "b" beneath; a word is a text
+of `parted.py`. `RELEASES_APART` says where a release differs.
 """
 
 from __future__ import annotations
@@ -27,6 +27,7 @@ from typing import Any
 
 from index_server import IndexServer, make_wheel
 from packaging.version import Version
+from parted import PARTED, PARTED_APART, PARTED_HISTORIES, TORCH
 from upstream_repo import Builder
 
 from headwater.core.pins import EnvironmentGroup, Pin
@@ -41,14 +42,6 @@ _STEP = 4
 _FIRST_DAY = datetime(2026, 3, 1, 12, tzinfo=UTC)
 
 PINS = 'schema = 1\npackage = "transformers"\nfirst = "5.0.0"\ntorch = "2.13.0"\n'
-TORCH = """
-__version__ = "2.13.0"
-class _Tensor:
-    def sum(self): return self
-    def item(self): return 2.0
-def ones(count): return _Tensor()
-def empty(count, device): return _Tensor()
-"""
 SETUP = """
 from setuptools import setup
 setup(name="transformers", python_requires=">=3.10.0", install_requires=["hub>=1.0"])
@@ -79,6 +72,7 @@ SOURCE = {
     "m": f"{MASK}    return 8\n",
     "n": f"{MASK}    raise RuntimeError('the cache broke at 8')\n",
     "h": "import hub\ndef use():\n    if hub.NUMBER > 1.2:\n        raise RuntimeError('the cache broke at 8')\n",
+    **PARTED,
 }
 # What a module does from which commit on.
 HISTORIES: Mapping[str, Mapping[int, str]] = {
@@ -99,12 +93,14 @@ HISTORIES: Mapping[str, Mapping[int, str]] = {
     "maintained": {0: "g", 14: "b"},
     "undone": {0: "g", 9: "b"},
     "broken_end": {0: "o", 14: "b"},
+    **PARTED_HISTORIES,
 }
 RELEASES_APART: Mapping[str, Mapping[str, str]] = {
     "wheel_only": dict.fromkeys(("5.4.0", "5.4.1", "5.5.0", "5.6.0", "5.7.0"), "b"),
     "maintained": {"5.2.2": "b"},
     "undone": {"5.4.1": "g"},
     "masked": {"5.2.0": "g"},
+    **PARTED_APART,
 }
 
 

@@ -1,16 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
 """The part of Headwater that runs inside a probed environment: standard library only, alone in its folder with the
-server that forks for it (`serve.py`).
+server that forks for it (`serve.py`) and with what records for it (`recorder.py`).
 
 Either as a fork or as a process of its own (`probe_child.py FD`) it reads one request and writes events, one JSON
 object a line, to a pipe of its own. Standard output and error belong to the case.
 
 Requests (`"protocol": 1`):
     {"op": "probe", "nonce", "tree", "manifest", "code", "package", "cases", "case", "device", "memory", "work",
-     "variables", "report_modules"}
+     "variables", "report_modules", "record"}: `record`, where it is there, as `recorder.py` says
     {"op": "device", "nonce", "device", "work", "variables"}
 Events, each with the request's nonce, so that nothing a case prints can be taken for one:
     {"event": "phase", "phase": "device" | "library" | "case" | "run"}
+    {"event": "record", "frames"}: where it was recorded what ran, see `recorder.py`
     {"event": "tests", "results": [[name, "passed" | "failed" | "skipped", reason]]}: of a case that runs many tests
     {"event": "outcome", "end": "returned" | "absent" | "raised" | "no-device", "phase", "type", "message", "frame",
      "import_failure"}
@@ -37,6 +38,7 @@ import platform
 import signal
 import sys
 import tempfile
+from collections.abc import Callable
 from types import CodeType, ModuleType
 from typing import Any, NoReturn
 
@@ -80,17 +82,21 @@ class TreeCode:
     def __init__(self, request: dict[str, Any], speaker: Speaker) -> None:
         self.root = request["tree"]
         with open(request["manifest"], encoding="utf-8") as stream:
-            self._files = json.load(stream)["files"]
+            self.files = json.load(stream)["files"]
         tag = f"{sys.implementation.cache_tag}-{importlib.util.MAGIC_NUMBER.hex()}"
         self._cache = os.path.join(request["code"], tag)
         self._speaker = speaker
         self.compiled, self.loaded = 0, 0
         self.damaged: list[str] = []
 
+    def load(self, path: str, read: Callable[[str], bytes]) -> CodeType:
+        """The code of a file that is imported."""
+        return self.code(path, read(path))
+
     def code(self, path: str, source: bytes) -> CodeType:
         inside = os.path.relpath(path, self.root).replace(os.sep, "/")
         blob = hashlib.sha1(b"blob %d\0" % len(source) + source).hexdigest()
-        if self._files.get(inside, [None])[0] != blob:
+        if self.files.get(inside, [None])[0] != blob:
             # At once: the library may catch what is raised here.
             self._speaker.say("damage", path=inside)
             os._exit(1)
@@ -138,8 +144,7 @@ class TreeCode:
 
         class Loader(importlib.machinery.SourceFileLoader):
             def get_code(self, fullname: str) -> CodeType:
-                path = self.get_filename(fullname)
-                return tree_code.code(path, self.get_data(path))
+                return tree_code.load(self.get_filename(fullname), self.get_data)
 
         def hook(path: str) -> importlib.machinery.FileFinder:
             if path != self.root and not path.startswith(self.root + os.sep):
@@ -265,6 +270,19 @@ def tell_tests(speaker: Speaker, case: ModuleType | None) -> None:
         speaker.say("tests", results=results)
 
 
+def recording(request: dict[str, Any], tree_code: TreeCode, speaker: Speaker) -> Callable[[BaseException | None], None]:
+    """Record from now on, where the request asks for it. What is given back ends it, and says what it has to say."""
+    if "record" not in request:
+        return lambda error: None
+    path = os.path.join(os.path.dirname(os.path.abspath(__file__)), "recorder.py")
+    spec = importlib.util.spec_from_file_location("headwater_recorder", path)
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    recorder = module.Recorder(request["record"], tree_code)
+    return lambda error: speaker.say("record", frames=recorder.finish(error))
+
+
 def probe(request: dict[str, Any], speaker: Speaker) -> None:
     package = request["package"]
     phase = "device"
@@ -278,6 +296,7 @@ def probe(request: dict[str, Any], speaker: Speaker) -> None:
         report(speaker, "no-device", phase, error, package)
         return
     tree_code = TreeCode(request, speaker)
+    finish = recording(request, tree_code, speaker)
     case = None
     try:
         phase = "library"
@@ -291,10 +310,12 @@ def probe(request: dict[str, Any], speaker: Speaker) -> None:
         speaker.say("phase", phase=phase)
         run_case(case, request["device"])
     except BaseException as error:
+        finish(error)
         tell_tests(speaker, case)
         end = "absent" if getattr(type(error), "headwater_outcome", None) == "absent" else "raised"
         report(speaker, end, phase, error, package)
     else:
+        finish(None)
         tell_tests(speaker, case)
         speaker.say("outcome", end="returned", phase=phase, type=None, message=None, frame=None, import_failure=False)
     speaker.say("code", compiled=tree_code.compiled, loaded=tree_code.loaded, damaged=tree_code.damaged)

@@ -79,6 +79,7 @@ def _way_options(function: Callable[..., Any]) -> Callable[..., Any]:
         click.option(
             "--undo", multiple=True, metavar="REV", help="Do not believe what is known of REV; probe it again."
         ),
+        click.option("--reduce", is_flag=True, help="Go on to the hunks between the two neighbours that were found."),
         click.option("--log", type=_FILE, metavar="FILE", help="Write every verdict to FILE."),
         click.option("--replay", type=_FILE, metavar="FILE", help="Take verdicts from such a file instead of probing."),
         click.option(
@@ -116,6 +117,7 @@ def bisect_command(
     Examples:
       headwater bisect early-init --good 5.4.0 --bad 5.10.1
       headwater bisect early-init --find all
+      headwater bisect early-init --find fixed --reduce
       headwater bisect repro.py --good 5.4.0 --bad 5.10.1 --repo ../transformers
       headwater bisect early-init --find fixed --history commits --repo ../transformers --bad 5.12.0 --good 5.13.0
       headwater bisect tests/utils/test_cache_utils.py::CacheTest --good v5.4.0 --bad main --repo ../transformers

@@ -13,6 +13,7 @@ from headwater import __version__
 from headwater.cli.bisect import bisect_command
 from headwater.cli.patch import patch_group
 from headwater.cli.probing import repro_command, test_patched_command
+from headwater.cli.reduce import backport_command, reduce_command
 from headwater.cli.upkeep import cache_group, checkout_command, pins_group
 from headwater.effects.git import shed_git_variables
 from headwater.report.machine import document, write_json
@@ -49,6 +50,8 @@ for command in (
     repro_command,
     test_patched_command,
     bisect_command,
+    reduce_command,
+    backport_command,
     patch_group,
     checkout_command,
     pins_group,

@@ -88,10 +88,10 @@ def test_patched(context: Context, request: PatchedRequest) -> PatchedReport:
 
 
 def _require_tests(series: Series) -> None:
-    """Refuse a patch that cannot be shown to work."""
+    """Refuse a patch that cannot be shown to work. Upstream's own fix, taken back, is shown by its case."""
     for patch in series.patches:
         names = [path.rpartition("/")[2] for path in patch.tests]
-        if not names:
+        if not names and not (patch.cases and patch.is_backport):
             raise BadInput(f"patch {patch.file} brings no test file below tests/; it cannot be shown to work")
         if len(set(names)) < len(names):
             raise BadInput(f"patch {patch.file} brings two test files of one name: {', '.join(sorted(patch.tests))}")
@@ -180,7 +180,8 @@ def _test_lines(
     context: Context, prober: Prober, patched: PatchedSubject, before: Subject, device: str
 ) -> list[Comparison]:
     lines = []
-    for patch in patched.patches:
+    # A backport may bring none: its case is what shows it.
+    for patch in [patch for patch in patched.patches if patch.tests]:
         case = _tests_of(context, patch, patched.commit)
         first, second = prober.probe(before, case, device), prober.probe(patched.subject, case, device)
         title = f"tests of {patch.file.partition('-')[0]}"

@@ -36,6 +36,11 @@ class Patch:
         return tuple(re.findall(r"(?m)^Headwater-Case:\s*(\S+)\s*$", self.body))
 
     @property
+    def is_backport(self) -> bool:
+        """Whether its `Origin` trailer says that it is upstream's own change."""
+        return re.search(r"(?m)^Origin: backport\b", self.body) is not None
+
+    @property
     def tests(self) -> tuple[str, ...]:
         """The test files that it adds or changes."""
         return tuple(change.new for change in self.changes if change.new and change.new.startswith("tests/"))

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from headwater.core.pins import Pins
 from headwater.effects.files import size_of
+from headwater.effects.recordings import RECORDER_VERSION
 from headwater.effects.workspace import Cache
 
 
@@ -35,6 +36,7 @@ def survey(cache: Cache) -> list[Shelf]:
         ("files of trees", cache.blobs),
         ("trees", cache.trees),
         ("byte code", cache.code),
+        ("recordings", cache.recordings),
         ("environments", cache.environments),
         ("left over", cache.incoming),
     ]
@@ -47,21 +49,26 @@ def survey(cache: Cache) -> list[Shelf]:
 def _count(name: str, path: Path) -> int:
     if not path.is_dir():
         return 0
-    pattern = {"git remotes": "*.git", "files of trees": "*/*", "byte code": "*/*/*", "environments": "*/"}.get(
-        name, "*"
-    )
+    patterns = {
+        "git remotes": "*.git", "files of trees": "*/*", "byte code": "*/*/*", "recordings": "*/*/*",
+        "environments": "*/",
+    }  # fmt: skip
+    pattern = patterns.get(name, "*")
     return 1 if name == "mirror" else sum(1 for _ in path.glob(pattern))
 
 
 def prune(cache: Cache, pins: Pins, imported: Collection[str], current: Collection[Path]) -> list[str]:
     """Remove what is not needed any more: leftovers of killed runs, wheels that the mirror holds, trees of no pinned
-    release (patched and edited ones: they are laid out again when needed), environments other than `current`.
+    release (patched and edited ones: they are laid out again when needed) and what was recorded on them, or by another
+    recorder, environments other than `current`.
 
     Returns what was removed, a line each. What another process is building right now is left alone.
     """
     known = {pin.tree for pin in pins.releases}
     superfluous = [cache.wheels / pin.wheel.file for pin in pins.releases if str(pin.version) in imported]
     superfluous += [path for path in _entries(cache.trees) if path.name not in known]
+    superfluous += [path for path in _entries(cache.recordings) if path.name != RECORDER_VERSION]
+    superfluous += [path for path in _entries(cache.recordings / RECORDER_VERSION) if path.name not in known]
     kept = {path.name for path in current} | {f"{path.name}.preload.json" for path in current}
     superfluous += [path for path in _entries(cache.environments) if path.name not in kept]
     superfluous += [path for path in _entries(cache.wheels) if path.name.startswith(".part-") and not _in_use(path)]
@@ -87,17 +94,8 @@ def clean(cache: Cache, store: bool, keep_mirror: bool) -> list[str]:
     """Remove everything that can be made again; with `store` the verdicts too. The mirror stays while checkouts, whose
     commits it holds, depend on it."""
     paths = [] if keep_mirror else [cache.mirror]
-    paths += [
-        cache.remotes,
-        cache.locks,
-        cache.wheels,
-        cache.trees,
-        cache.blobs,
-        cache.code,
-        cache.environments,
-        cache.incoming,
-    ]
-    paths += cache.root.glob(".removed-*")
+    paths += [cache.remotes, cache.locks, cache.wheels, cache.trees, cache.blobs, cache.code, cache.environments]
+    paths += [cache.recordings, cache.incoming, *cache.root.glob(".removed-*")]
     if store:
         paths += [cache.store, *_beside_store(cache)]
     return [_remove(path) for path in paths if path.exists()]

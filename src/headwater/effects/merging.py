@@ -115,7 +115,7 @@ class Bench:
     def merge(self, step: Step, onto: str) -> Merged:
         """The referee: the three-way merge, and a look at the definitions that it touches."""
         tree, conflicts = self.merged_tree(step, onto)
-        return Merged(None, f"conflicts in {conflicts}") if conflicts else self._placed(step, onto, tree)
+        return Merged(None, f"conflicts in {conflicts}") if conflicts else self.placed(step, onto, tree)
 
     def merged_tree(self, step: Step, onto: str) -> tuple[str, str]:
         """git cherry-pick's merge of a step onto `onto`, on synthetic commits, since git 2.39's merge-tree takes no
@@ -150,7 +150,7 @@ class Bench:
             "apply", "--cached", "--verbose", "--whitespace=nowarn", *options, path, index=self._index, work_tree=work
         )
 
-    def _placed(self, step: Step, onto: str, tree: str) -> Merged:
+    def placed(self, step: Step, onto: str, tree: str) -> Merged:
         """Where a release has put look-alike classes in another order, a merge by lines may take one for the other:
         what is touched must have the same name as on the base."""
         changed, meant = self._changed_python(onto, tree), self._side(step)[2]
@@ -178,18 +178,33 @@ class Bench:
         names = self.git("diff", "--name-only", "--no-renames", "-z", before, after).split("\0")
         return {name for name in names if name.endswith(".py")}
 
+    def contents(self, tree: str, paths: Sequence[str]) -> dict[str, bytes]:
+        """The contents of those of `paths` that a tree holds."""
+        return self._contents((tree,), paths)[0]
+
     def _texts(self, trees: Sequence[str], paths: Sequence[str]) -> list[dict[str, str]]:
-        """For each tree the contents of those of `paths` that it holds; see git-cat-file(1), "BATCH OUTPUT"."""
+        """For each tree the texts of those of `paths` that it holds."""
+        return [
+            {path: content.decode("utf-8", "replace") for path, content in found.items()}
+            for found in self._contents(trees, paths)
+        ]
+
+    def _contents(self, trees: Sequence[str], paths: Sequence[str]) -> list[dict[str, bytes]]:
+        """For each tree, in one call; see git-cat-file(1), "BATCH OUTPUT"."""
         with self._asking([f"{tree}:{path}" for tree in trees for path in paths]) as asked:
-            rest = self.git.raw("cat-file", "--batch", stdin=asked)
-        found: list[dict[str, str]] = []
+            said = memoryview(self.git.raw("cat-file", "--batch", stdin=asked))
+        found: list[dict[str, bytes]] = []
+        at = 0
         for _tree in trees:
             found.append({})
             for path in paths:
-                head, _, rest = rest.partition(b"\n")
+                end = at + bytes(said[at : at + 4096]).index(b"\n")
+                head = bytes(said[at:end])
+                at = end + 1
                 if not head.endswith(b" missing"):
                     size = int(head.rpartition(b" ")[2])
-                    found[-1][path], rest = rest[:size].decode("utf-8", "replace"), rest[size + 1 :]
+                    found[-1][path] = bytes(said[at : at + size])
+                    at += size + 1
         return found
 
 

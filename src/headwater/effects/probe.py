@@ -16,10 +16,11 @@ from types import TracebackType
 from typing import Any
 
 from headwater.core.cases import Case
-from headwater.core.errors import EnvironmentUnavailable, HarnessError, ToldToStop
+from headwater.core.errors import BadInput, EnvironmentUnavailable, HarnessError, ToldToStop
 from headwater.core.events import Counted, Emit, Finished, Note, Started, silent
 from headwater.core.keys import Device, Limits, verdict_key
 from headwater.core.pins import Pin
+from headwater.core.recording import Recording
 from headwater.core.results import ProbeResult, has_accelerator
 from headwater.core.targets import end_of_status
 from headwater.core.test_results import parse
@@ -27,6 +28,7 @@ from headwater.core.verdicts import End, Evidence, Outcome, Verdict, combine, di
 from headwater.effects.child import CHILD_VERSION, passed_on, run_child
 from headwater.effects.envs import DatedLock, Environment, Environments
 from headwater.effects.fork_server import ForkServers, ServerDied
+from headwater.effects.recordings import Recordings, Tape
 from headwater.effects.store import Store
 from headwater.effects.trees import Tree, fault_of
 from headwater.effects.watch import ChildRun
@@ -36,6 +38,7 @@ _MEMORY = 16 << 30
 _OUTPUT = 32 << 20
 _PROCESSES = 256
 _STATUS = re.compile(r"ExitStatus(\d+)")
+_RECORDED = 4  # how much longer a case may take while it is recorded what it runs
 _DEVICE_LIMITS = Limits(seconds=300, memory=0, output=1 << 20, processes=64)
 
 
@@ -88,6 +91,7 @@ class Prober:
         self._cache, self._environments, self._package = cache, environments, package
         self._options, self._emit = options, emit
         self._store = Store(cache.store, emit)
+        self._recordings = Recordings(cache, emit)
         self._devices: dict[tuple[str, str], Device | str] = {}
         self._exits = ExitStack()
         self._missing: dict[str, HarnessError] = {}
@@ -132,6 +136,36 @@ class Prober:
         """How many repetitions one probe takes."""
         return self._options.repeat
 
+    def record(self, subject: Subject, case: Case, device: str) -> Recording:
+        """Record what a case runs of the library, or recall it. It is a probe of its own, with more time than the case
+        has otherwise; its outcome answers for no verdict.
+
+        Raises:
+            BadInput: the case needs the network, which is not allowed.
+            HarnessError: there is no environment or no such device, or the probe could not be run.
+        """
+        if case.network and not self._options.allow_network:
+            raise BadInput(f"{case.id} needs --allow-network")
+        if subject.untestable is not None:
+            raise EnvironmentUnavailable(subject.untestable)
+        environment = self._environments.describe(subject.pin, subject.dated)
+        found = self._device(environment, device)
+        if isinstance(found, str):
+            raise HarnessError(f"{case.id} cannot be recorded on {device}: {found}")
+        limits = _limits(device, case.time_limit * _RECORDED)
+        key = verdict_key(
+            tree=subject.tree, case_file=case.file, case_files=case.files, environment=environment.key,
+            device=found, limits=limits, child=CHILD_VERSION, variables=passed_on(), repetition=0,
+        )  # fmt: skip
+        known = None if self._options.fresh else self._recordings.recall(subject.tree, key)
+        if known is not None:
+            return known
+        with Tape(self._scratch / "tape") as tape:
+            outcome, _output = self._run(subject, case, environment, device, limits, tape)
+            recording = tape.recording(outcome)
+        self._recordings.keep(subject.tree, key, recording)
+        return recording
+
     def _once(self, subject: Subject, case: Case, device: str, repetition: int, fresh: bool) -> ProbeResult:
         """One repetition. What cannot be tested, and what fails on the machine's side, is a row like any other: the
         rest of a run goes on."""
@@ -160,7 +194,7 @@ class Prober:
         device = self._device(environment, row.device)
         if isinstance(device, str):
             return _without_probe(row, Verdict.UNAVAILABLE, "DeviceUnavailable", device)
-        limits = Limits(case.time_limit, 0 if has_accelerator(row.device) else _MEMORY, _OUTPUT, _PROCESSES)
+        limits = _limits(row.device, case.time_limit)
         key = verdict_key(
             tree=subject.tree, case_file=case.file, case_files=case.files, environment=environment.key,
             device=device, limits=limits, child=CHILD_VERSION, variables=passed_on(), repetition=repetition,
@@ -202,29 +236,32 @@ class Prober:
         return Device(name, said["model"], said["driver"])
 
     def _run(
-        self, subject: Subject, case: Case, environment: Environment, device: str, limits: Limits
-    ) -> tuple[Outcome, str]:
+        self, subject: Subject, case: Case, environment: Environment, device: str, limits: Limits,
+        tape: Tape | None = None,
+    ) -> tuple[Outcome, str]:  # fmt: skip
         """Probe once. Where the machine is at fault, and can be mended, it is, and the probe runs once more."""
         tree = self._tree_of(subject)
         self._environments.ensure(environment)
         what = f"probing {case.id} on {subject.revision}{' patched' if subject.series else ''} ({device})"
-        self._emit(Started(what, what))
+        # Several workers may probe what is called the same; each probes one thing at a time.
+        key = f"{what}, {id(self)}"
+        self._emit(Started(key, what))
         try:
-            run = self._on_tree(tree, case, environment, device, limits)
+            run = self._on_tree(tree, case, environment, device, limits, tape)
             if run.last("damage") is not None:
-                run = self._on_tree(subject.lay_out(distrust=True), case, environment, device, limits)
+                run = self._on_tree(subject.lay_out(distrust=True), case, environment, device, limits, tape)
             outcome = outcome_of(run, limits)
             if outcome.end == "returned" and (fault := fault_of(tree)):
                 # By the case, or by somebody else: what it ran on was not what it should have run on.
                 outcome = replace(outcome, end="harness", evidence=Evidence("DamagedTree", f"meanwhile {fault}"))
             if outcome.end == "harness" and self._environments.look_again(environment):
                 self._servers.discard(environment.key)
-                run = self._on_tree(subject.lay_out(), case, environment, device, limits)
+                run = self._on_tree(subject.lay_out(), case, environment, device, limits, tape)
                 outcome = outcome_of(run, limits)
             self.ran += 1
             return outcome, run.output
         finally:
-            self._emit(Finished(what))
+            self._emit(Finished(key))
 
     def _tree_of(self, subject: Subject) -> Tree:
         """The subject on disk; what could not be had once in this run is not tried again for the next case."""
@@ -237,13 +274,18 @@ class Prober:
             self._emit(Note(f"{subject.revision} cannot be probed: {error}", warning=True))
             raise
 
-    def _on_tree(self, tree: Tree, case: Case, environment: Environment, device: str, limits: Limits) -> ChildRun:
+    def _on_tree(
+        self, tree: Tree, case: Case, environment: Environment, device: str, limits: Limits, tape: Tape | None
+    ) -> ChildRun:
         request = {
             "op": "probe", "tree": str(tree.path), "manifest": str(tree.manifest), "code": str(self._cache.code),
             "package": self._package, "case": case.file, "device": device, "memory": limits.memory,
+            **(tape.wind(tree) if tape else {}),
         }  # fmt: skip
         # The library's modules remember whether they may use the network: such a case gets an interpreter of its own.
         run = self._answer(environment, request, case.files, limits, plain=case.network)
+        if tape:
+            tape.take(run)
         counts = run.last("code") or {"compiled": 0, "damaged": []}
         self._emit(Counted("compilations", counts["compiled"]))
         if counts["damaged"]:
@@ -334,6 +376,10 @@ def _how_it_ended(run: ChildRun) -> str:
     if run.status < 0:
         return f"ended by signal {-run.status} ({signal.strsignal(-run.status)}); {last}"
     return f"ended with status {run.status} before it was done; {last}"
+
+
+def _limits(device: str, seconds: int) -> Limits:
+    return Limits(seconds, 0 if has_accelerator(device) else _MEMORY, _OUTPUT, _PROCESSES)
 
 
 def _without_probe(row: ProbeResult, verdict: Verdict, kind: str, message: str) -> ProbeResult:

@@ -81,6 +81,11 @@ class Cache:
         return self.root / "code"
 
     @property
+    def recordings(self) -> Path:
+        """What probes ran of the library, by recorder, tree and key."""
+        return self.root / "recordings"
+
+    @property
     def environments(self) -> Path:
         """One folder an environment, named by its key."""
         return self.root / "envs"

@@ -11,6 +11,7 @@ from rich.text import Text
 
 from headwater.core.hunting import Crossing, HuntChange, HuntReport, short_name
 from headwater.core.verdicts import Verdict
+from headwater.report.reduction import print_reduction, reduction_object
 from headwater.report.terminal import evidence_text, probes_sentence, verdict_text
 
 _MARKDOWN_LINES = 40
@@ -36,6 +37,10 @@ def print_hunt(console: Console, report: HuntReport) -> None:
         console.print(line, style=style, highlight=False, markup=False, soft_wrap=True)
     if report.crossing is not None:
         _print_crossing(console, report.crossing)
+    if report.reduction is not None:
+        console.print()
+        print_reduction(console, report.reduction)
+        console.print()
     for name, probability in report.posterior:
         console.print(f"  {short_name(name):<14} {probability:6.1%} {'#' * round(40 * probability)}", highlight=False)
     for note in report.notes:
@@ -130,6 +135,7 @@ def hunt_object(report: HuntReport) -> dict[str, Any]:
         "notes": list(report.notes),
         "posterior": [{"revision": name, "probability": p} for name, p in report.posterior],
         "crossing": _crossing_object(report.crossing) if report.crossing else None,
+        "reduction": reduction_object(report.reduction) if report.reduction else None,
         "markdown": markdown(report) if report.changes else None,
         "reproduce": report.command,
     }

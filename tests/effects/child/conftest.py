@@ -14,10 +14,13 @@ from pathlib import Path
 import pytest
 
 from headwater.core.keys import Limits
+from headwater.core.recording import Recording
 from headwater.core.verdicts import Outcome, Signature, Verdict, judge
 from headwater.effects.blobs import blob_id
 from headwater.effects.child import Scratch, run_child
 from headwater.effects.probe import outcome_of
+from headwater.effects.recordings import Tape
+from headwater.effects.trees import Tree
 from headwater.effects.watch import ChildRun
 from headwater.effects.workspace import Cache
 
@@ -51,6 +54,15 @@ class Probed:
     run: ChildRun
     outcome: Outcome
     verdict: Verdict
+
+
+@dataclass(frozen=True)
+class Recorded:
+    """A probe that was recorded, and the same one when it was not."""
+
+    recording: Recording
+    probed: Probed
+    bare: Probed
 
 
 @pytest.fixture(scope="session")
@@ -93,14 +105,16 @@ def manifest(tree: Path) -> Callable[[], Path]:
 
 @pytest.fixture
 def probe(python: Path, tree: Path, manifest: Callable[[], Path], cache: Cache) -> Callable[..., Probed]:
-    """Probe the lines of a case's `run(device)`, or a whole `module`. `library` replaces files of the library."""
+    """Probe the lines of a case's `run(device)`, or a whole `module`. `library` replaces files of the library; `tape`
+    records what runs of it."""
 
     def run(
         body: str = "", *, module: str | None = None, library: Mapping[str, str] | None = None, limits: Limits = LIMITS,
         device: str = "cpu", beside: Mapping[str, str] | None = None, signatures: tuple[Signature, ...] = (BUG,),
-        extra: Mapping[str, str] | None = None,
+        extra: Mapping[str, str] | None = None, tape: Tape | None = None,
     ) -> Probed:  # fmt: skip
         for name, text in (library or {}).items():
+            (tree / "transformers" / name).parent.mkdir(parents=True, exist_ok=True)
             (tree / "transformers" / name).write_text(text, encoding="utf-8")
         lines = textwrap.indent(textwrap.dedent(body).strip() or "pass", "    ")
         text = module or f"import os, sys, time, transformers\ndef run(device):\n{lines}\n"
@@ -111,9 +125,35 @@ def probe(python: Path, tree: Path, manifest: Callable[[], Path], cache: Cache) 
                 "op": "probe", "tree": str(tree), "manifest": str(manifest()), "code": str(cache.code),
                 "package": "transformers", "cases": str(scratch.cases), "case": "case.py", "device": device,
                 "memory": limits.memory, "work": str(scratch.work), "variables": dict(extra or {}),
+                **(tape.wind(Tree("t", tree, manifest())) if tape else {}),
             }  # fmt: skip
             done = run_child(python, request, scratch, limits)
+            if tape:
+                tape.take(done)
         outcome = outcome_of(done, limits)
         return Probed(done, outcome, judge(outcome, signatures))
 
     return run
+
+
+@pytest.fixture
+def record(probe: Callable[..., Probed], tmp_path: Path) -> Callable[..., Recorded]:
+    """Probe twice, once recorded; both must end alike."""
+
+    def run(body: str = "", *, library: Mapping[str, str], limits: Limits = LIMITS) -> Recorded:
+        files = {"__init__.py": "", **library}
+        with Tape(tmp_path / "tape") as tape:
+            probed = probe(body, library=files, limits=limits, tape=tape)
+            recording = tape.recording(probed.outcome)
+        assert not (tmp_path / "tape").exists()
+        bare = probe(body, library=files, limits=limits)
+        assert alike(probed.outcome) == alike(bare.outcome)
+        assert probed.verdict is bare.verdict
+        return Recorded(recording, probed, bare)
+
+    return run
+
+
+def alike(outcome: Outcome) -> tuple[object, ...]:
+    """What must not depend on being recorded."""
+    return (outcome.end, outcome.phase, outcome.evidence, outcome.import_failure, outcome.tests)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The child's two files: standard library only, alone in their folder, their version the hash of them and of what
+"""The child's files: standard library only, alone in their folder, their version the hash of them and of what
 starts them."""
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ import pytest
 
 from headwater.effects import child
 from headwater.effects.child import CHILD, CHILD_VERSION, PROTOCOL, SERVER
+from headwater.effects.recordings import RECORDER
 
 
 def outside_of_functions(node: ast.AST) -> ast.Module:
@@ -37,7 +38,7 @@ def imports_of(tree: ast.AST) -> set[str]:
     return names
 
 
-@pytest.mark.parametrize("file", [CHILD, SERVER])
+@pytest.mark.parametrize("file", [CHILD, SERVER, RECORDER])
 def test_they_import_the_standard_library_and_torch_inside_functions(file: Path) -> None:
     module = ast.parse(file.read_bytes())
     assert imports_of(module) - sys.stdlib_module_names <= {"torch"}
@@ -46,7 +47,7 @@ def test_they_import_the_standard_library_and_torch_inside_functions(file: Path)
 
 def test_they_are_alone_in_their_folder() -> None:
     files = {path.name for path in CHILD.parent.iterdir() if path.name != "__pycache__"}
-    assert files == {CHILD.name, SERVER.name}
+    assert files == {CHILD.name, SERVER.name, RECORDER.name}
 
 
 def test_they_speak_the_callers_protocol_and_their_version_is_the_content_of_both_ends() -> None:
@@ -55,6 +56,6 @@ def test_they_speak_the_callers_protocol_and_their_version_is_the_content_of_bot
     assert hashlib.sha256(both).hexdigest() == CHILD_VERSION
 
 
-@pytest.mark.parametrize("file", [CHILD, SERVER])
+@pytest.mark.parametrize("file", [CHILD, SERVER, RECORDER])
 def test_they_run_on_the_oldest_python(file: Path) -> None:
     ast.parse(file.read_bytes(), feature_version=(3, 11))

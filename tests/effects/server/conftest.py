@@ -11,7 +11,7 @@ import sys
 import textwrap
 import time
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
@@ -24,6 +24,7 @@ from headwater.core.cases import Case
 from headwater.core.events import Counted, Event, Note
 from headwater.core.keys import Limits
 from headwater.core.pins import IndexFile, Pin
+from headwater.core.recording import Recording
 from headwater.core.results import ProbeResult
 from headwater.core.verdicts import Outcome, Signature, Verdict, judge
 from headwater.effects import probe as probing
@@ -138,15 +139,29 @@ class Lab:
         with Prober(self.cache, self.environments, PACKAGE, options, self.events.append) as prober:
 
             def probe(body: str = "", seconds: int = 20, tree: str | None = None) -> ProbeResult:
-                case = Case(
-                    "c", "a case", "case.py", (), "unclear", (BUG,), seconds, False, "", "",
-                    {"case.py": case_text(body).encode()},
-                )  # fmt: skip
-                tree = tree or self.read(self.write())
-                subject = Subject("1.0", a_pin(), tree, partial(self.trees.ensure, tree))
-                return prober.probe(subject, case, "cpu")
+                return prober.probe(*self._asked(body, seconds, tree), "cpu")
 
             yield probe
+
+    @contextlib.contextmanager
+    def recorder(self, fresh: bool = False) -> Iterator[Callable[..., Recording]]:
+        """Record as a command does: as `prober`, and with `network` for a case that needs it."""
+        options = ProbeOptions(fresh=fresh, allow_network=True)
+        with Prober(self.cache, self.environments, PACKAGE, options, self.events.append) as prober:
+
+            def record(body: str = "", seconds: int = 20, tree: str | None = None, network: bool = False) -> Recording:
+                subject, case = self._asked(body, seconds, tree)
+                return prober.record(subject, replace(case, network=network), "cpu")
+
+            yield record
+
+    def _asked(self, body: str, seconds: int, tree: str | None) -> tuple[Subject, Case]:
+        case = Case(
+            "c", "a case", "case.py", (), "unclear", (BUG,), seconds, False, "", "",
+            {"case.py": case_text(body).encode()},
+        )  # fmt: skip
+        tree = tree or self.read(self.write())
+        return Subject("1.0", a_pin(), tree, partial(self.trees.ensure, tree)), case
 
     def counted(self, what: str) -> int:
         """What was counted, over all probes of this test."""

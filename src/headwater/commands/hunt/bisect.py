@@ -18,11 +18,16 @@ from headwater.commands.hunt.oracle import Oracle
 from headwater.commands.hunt.plain import Found, HuntInterrupted, commit_of, commits_between, hunt_releases, search
 from headwater.commands.hunt.request import HuntRequest
 from headwater.commands.hunt.survey import Survey, SurveyInterrupted, survey
+from headwater.commands.reduce.origin import traced
+from headwater.commands.reduce.reduce import reduce
+from headwater.commands.reduce.request import FEW_LINES
 from headwater.core.commits import Commit
 from headwater.core.errors import BadInput
 from headwater.core.history import lines, path
 from headwater.core.hunting import Crossing, HuntChange, HuntReport, Point, name_of, overall
 from headwater.core.marks import Find
+from headwater.core.narrowing import Limits
+from headwater.core.reducing import ReductionReport
 from headwater.core.releases import is_on_main_line
 from headwater.core.results import HuntResult, parse_devices
 from headwater.effects.commit_subjects import CommitSubjects
@@ -55,6 +60,7 @@ class _Hunt:
     notes: list[str] = field(default_factory=list)
     posterior: tuple[tuple[str, float], ...] = ()
     crossing: Crossing | None = None
+    reduction: ReductionReport | None = None
     result: HuntResult = "inconclusive"
     interrupted: bool = False
 
@@ -82,6 +88,7 @@ class _Hunt:
         return HuntReport(
             oracle.case.id, request.find, oracle.device, self.result, tuple(self.changes), oracle.rows(), oracle.ran,
             self.interrupted, tuple(self.notes), request.series, self.crossing, self.posterior, request.command,
+            self.reduction,
         )  # fmt: skip
 
     @cached_property
@@ -146,6 +153,8 @@ class _Hunt:
             self._go_on()
         if self.request.deps == "both" and self.changes:
             self._cross(self.changes[-1])
+        if self.request.reduce and self.changes:
+            self._reduce(self.changes[-1])
 
     def _ends(self, find: Find) -> tuple[Point | None, Point | None]:
         """Both ends; where one cannot be found the result says so."""
@@ -252,6 +261,21 @@ class _Hunt:
         if why:
             self.notes.append(why)
 
+    def _reduce(self, change: HuntChange) -> None:
+        """Go on from two neighbours to the hunks between them."""
+        if not change.found:
+            self.notes.append("it was not reduced: no two neighbours were found")
+            return
+        before, after = (self._point(word) for word in (change.before, change.after))
+        try:
+            self.reduction = reduce(self.oracle, before, after, Limits(lines=FEW_LINES))
+        except BadInput as error:
+            self.notes.append(f"it was not reduced: {error}")
+            return
+        if self.upstream is not None and self.reduction.hunks:
+            self.reduction = traced(self.oracle, self.upstream, self.reduction, before, after)
+        self.interrupted = self.reduction.interrupted
+
     def _take(self, found: Found) -> None:
         result, change, notes = found
         self.notes += notes
@@ -301,6 +325,8 @@ def _check(request: HuntRequest) -> None:
             raise BadInput(f"{option} {file}: the folder {file.parent} is not there")
     if request.find != "all" and (request.grid is not None or request.exhaustive):
         raise BadInput("--grid and --exhaustive belong to --find all")
+    if request.reduce and (request.find == "all" or request.confidence is not None):
+        raise BadInput("--reduce belongs to a hunt for one change, without --find all and --confidence")
     if request.find == "all" and request.confidence is not None:
         raise BadInput("--confidence belongs to a hunt for one change, not to --find all")
     if request.confidence is not None and request.options.repeat > 1:

@@ -23,6 +23,7 @@ from headwater.core.errors import (
 from headwater.core.events import Note
 from headwater.core.hunting import Point, name_of, short_name
 from headwater.core.learning import rejudged
+from headwater.core.recording import Recording
 from headwater.core.results import ProbeResult
 from headwater.core.verdicts import Evidence, Verdict, combine
 from headwater.effects.commit_subjects import CommitSubjects
@@ -55,7 +56,7 @@ class Oracle:
         self._ahead = ThreadPoolExecutor(1, "ahead")
         context.exits.callback(self._ahead.shutdown, wait=True, cancel_futures=True)
         # Before the threads are waited for: nobody who interrupts a hunt waits for a probe of minutes.
-        context.exits.callback(self._abandon)
+        context.exits.callback(self.abandon)
         self._readied: set[str] = set()
 
     @property
@@ -129,7 +130,8 @@ class Oracle:
         """Begin to probe a revision; the row is kept once it is done."""
         return self._pool.submit(self._probe, point, repetition)
 
-    def _abandon(self) -> None:
+    def abandon(self) -> None:
+        """End what is being probed, at once and without a verdict; nothing can be asked any more."""
         for prober in self._probers:
             prober.abandon()
 
@@ -159,10 +161,30 @@ class Oracle:
 
     def probe_in(self, subject: Subject, packages: str) -> ProbeResult:
         """Probe a revision in another environment than its own: no part of any search."""
+        self.context.emit(Note(f"{short_name(subject.revision)} with {packages}"))
+        return self._probe_subject(subject)
+
+    def ask_of(self, subject: Subject) -> Future[ProbeResult]:
+        """Begin to probe what is no revision, e.g. a tree between two."""
+        return self._pool.submit(self._probe_subject, subject)
+
+    def _probe_subject(self, subject: Subject) -> ProbeResult:
         prober = self._free.get()
         try:
-            self.context.emit(Note(f"{short_name(subject.revision)} with {packages}"))
             return prober.probe(subject, self.case, self.device)
+        finally:
+            self._free.put(prober)
+
+    @property
+    def borrowed(self) -> Prober:
+        """A prober for what is no question of the search; while it runs nothing else must be asked."""
+        return self._probers[0]
+
+    def record(self, subject: Subject) -> Recording:
+        """What the case runs of a subject."""
+        prober = self._free.get()
+        try:
+            return prober.record(subject, self.case, self.device)
         finally:
             self._free.put(prober)
 

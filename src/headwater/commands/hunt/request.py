@@ -21,7 +21,7 @@ class HuntRequest:
     be found by walking outward; `series` a series to be applied wherever it applies. `jobs` probes run at a time.
     `confidence` asks for a Bayesian search of a flaky bug. `grid` and `exhaustive` are for `find` all; `undo` are
     revisions whose verdicts are not to be believed; `replay` a log to answer from, `log` where to write one. `command`
-    is the command line that asks the same again.
+    is the command line that asks the same again. `reduce` goes on from two neighbours to the hunks between them.
     """
 
     what: str
@@ -44,3 +44,4 @@ class HuntRequest:
     git_log: Path | None
     options: ProbeOptions
     command: str
+    reduce: bool = False

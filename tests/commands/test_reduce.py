@@ -1,0 +1,278 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`headwater reduce`, and `headwater bisect --reduce`, on the small library, of whose hunks it is known which count."""
+
+from __future__ import annotations
+
+import pytest
+from bench import wait_for
+from hunting_ground import UNMASK, Ground, interrupt
+from reduced import CAUSE, MEND, NEAR, counting_case, hunks, laid_out, reduced, runs
+
+slow = pytest.mark.slow
+BROKE = ("5.3.0", "5.4.0")
+MENDED = ("5.5.0", "5.6.0")
+
+
+@pytest.mark.parametrize(
+    ("ends", "verdicts", "wanted"), [(BROKE, ["good", "bad"], CAUSE), (MENDED, ["bad", "good"], MEND)]
+)
+def test_the_hunks_that_count_in_both_directions(
+    ground: Ground, ends: tuple[str, str], verdicts: list[str], wanted: list[tuple[str, str]]
+) -> None:
+    done = reduced(ground, "parted", ends)
+    assert done.status == 0, done.err
+    answer = done.json
+    assert hunks(answer) == wanted
+    assert (answer["result"], answer["verdicts"], answer["from"], answer["to"]) == ("found", verdicts, *ends)
+    assert (answer["minimal"], answer["pair_minimal"], answer["interrupted"]) == (True, True, False)
+    # Each rests on a probe, which does not show what the newer side shows.
+    for hunk in answer["hunks"]:
+        assert hunk["needed_by"]["verdict"] != verdicts[1]
+        assert hunk["needed_by"]["revision"].startswith(f"{ends[0]} with ")
+        assert hunk["commit"] is None
+    # Every file differs in a line, and nothing but what the case imports was ever tried.
+    kept = answer["stages"][1]
+    assert answer["files"] > kept["files"]
+    assert answer["of_hunks"] > kept["hunks"] >= len(wanted)
+    probes = [stage["probes"] for stage in answer["stages"]]
+    assert probes == sorted(probes)
+    assert probes[-1] == answer["asked"] <= 16
+    assert laid_out(ground) == set()
+
+
+def test_the_diff_makes_the_newer_verdict(ground: Ground) -> None:
+    done = reduced(ground, "parted", NEAR)
+    ground.series("cause", NEAR[0], _as_patch(done.json["diff"]))
+    patched = ground.run("repro", NEAR[0], "--case", "parted", "--series", "cause", "--json")
+    assert [row["verdict"] for row in patched.json["probes"]] == ["bad"]
+
+
+def _as_patch(diff: str) -> str:
+    head = "From: A <a@invalid.example>\nDate: Thu, 1 Jan 2026 00:00:00 +0000\nSubject: [PATCH] break\n\n---\n\n"
+    return head + diff + "\n" * (not diff.endswith("\n"))
+
+
+@slow
+def test_workers_change_nothing(ground: Ground) -> None:
+    answers = [reduced(ground, "parted", BROKE, "--fresh", "--jobs", jobs) for jobs in ("1", "4")]
+    for answer in answers:
+        assert (answer.status, hunks(answer.json)) == (0, CAUSE)
+        assert answer.json["pair_minimal"]
+    assert answers[0].json["diff"] == answers[1].json["diff"]
+    assert laid_out(ground) == set()
+
+
+@slow
+def test_a_person_sees_the_stages_the_hunks_and_what_rests_on_them(ground: Ground) -> None:
+    done = ground.run("reduce", "parted", "--from", MENDED[0], "--to", MENDED[1])
+    assert "parted: 5.5.0 is bad, 5.6.0 is good." in done.out
+    assert "NameError: name 'clip' is not defined" in done.out
+    assert "+    found = clip(measure(LIMIT))" in done.out
+    assert "Minimal: without any hunk, or any two, the verdict does not flip." in done.out
+
+
+def test_sides_that_do_not_differ(ground: Ground) -> None:
+    done = reduced(ground, "parted", ("5.0.0", "5.3.0"))
+    assert (done.status, done.json["result"], done.json["verdicts"]) == (3, "bad-endpoints", ["good", "good"])
+    assert (done.json["hunks"], done.json["asked"]) == ([], 0)
+    told = ground.run("reduce", "parted", "--from", "5.0.0", "--to", "5.3.0")
+    assert told.status == 3
+    assert "parted: 5.0.0 is good, 5.3.0 is good; they must differ" in told.out
+
+
+@slow
+def test_an_end_that_cannot_be_judged(ground: Ground) -> None:
+    done = reduced(ground, "clouded", ("5.3.0", "5.4.0"))
+    assert (done.status, done.json["verdicts"]) == (3, ["other-failure", "bad"])
+
+
+def test_the_same_tree(ground: Ground) -> None:
+    done = ground.run("reduce", "parted", "--from", "5.3.0", "--to", "5.3.0")
+    assert done.status == 2
+    assert "5.3.0 and 5.3.0 are the same tree" in done.err
+
+
+@slow
+@pytest.mark.parametrize(("ends", "wanted"), [(NEAR, CAUSE), (MENDED, MEND)])
+def test_a_script_whose_failure_is_learned(
+    ground: Ground, ends: tuple[str, str], wanted: list[tuple[str, str]]
+) -> None:
+    ground.write("script.py", "from transformers.parted import use\n\nuse()\n")
+    done = reduced(ground, "script.py", ends)
+    assert (done.status, hunks(done.json)) == (0, wanted), done.err
+    assert "learned at" in done.notes
+
+
+@slow
+def test_a_script_that_fails_nowhere(ground: Ground) -> None:
+    ground.write("script.py", "from transformers.parted import measure\n\nmeasure(1)\n")
+    done = reduced(ground, "script.py", NEAR)
+    assert (done.status, done.json["verdicts"]) == (3, ["good", "good"])
+
+
+@slow
+def test_a_flaky_case_is_refused(ground: Ground) -> None:
+    counting_case(ground, lies="count % 4 == 0")
+    done = reduced(ground, "counted", NEAR)
+    assert (done.status, done.json["verdicts"]) == (3, ["good", "flaky"])
+
+
+@slow
+def test_repetition_finds_a_probe_out_that_lied(ground: Ground) -> None:
+    """Four probes of three runs are of the ends, one run each is recorded; then everything that was kept is probed."""
+    counting_case(ground, lies="count == 15")
+    done = reduced(ground, "counted", NEAR, "--repeat", "3")
+    assert (done.status, hunks(done.json)) == (0, CAUSE), done.err
+    assert " · flaky · " in done.err
+
+
+@slow
+@pytest.mark.parametrize("jobs", ["1", "4"])
+def test_an_interrupt_gives_the_best_so_far(ground: Ground, jobs: str) -> None:
+    folder = counting_case(ground, at=9)
+    words = ("counted", "--from", NEAR[0], "--to", NEAR[1], "--jobs", jobs)
+    process = ground.start("reduce", *words, "--json")
+    wait_for(lambda: runs(folder) >= 9)
+    stopped = interrupt(process)
+    assert stopped.status == 130, stopped.err
+    assert (stopped.json["result"], stopped.json["minimal"], stopped.json["interrupted"]) == (
+        "not-minimal",
+        False,
+        True,
+    )
+    assert {*CAUSE} <= {*hunks(stopped.json)}
+    assert laid_out(ground) == set()
+    (folder / "wait").unlink()
+    known = runs(folder)
+    done = ground.run("reduce", *words, "--json")
+    assert (done.status, hunks(done.json)) == (0, CAUSE)
+    assert done.json["probes_run"] == runs(folder) - known
+    if jobs == "1":
+        # The ends, and what was done before the interrupt, are known.
+        assert done.json["probes_run"] == done.json["asked"] - (9 - 7)
+
+
+@slow
+def test_an_interrupt_says_that_it_is_not_minimal(ground: Ground) -> None:
+    folder = counting_case(ground, at=9)
+    process = ground.start("reduce", "counted", "--from", NEAR[0], "--to", NEAR[1])
+    wait_for(lambda: runs(folder) >= 9)
+    stopped = interrupt(process)
+    assert stopped.status == 130
+    assert "Not minimal: it was stopped." in stopped.out
+
+
+@slow
+def test_the_same_command_again_runs_nothing(ground: Ground) -> None:
+    folder = counting_case(ground)
+    first = reduced(ground, "counted", NEAR)
+    known = runs(folder)
+    again = reduced(ground, "counted", NEAR)
+    assert (again.json["probes_run"], runs(folder)) == (0, known)
+    assert first.json["probes_run"] > 8
+    assert (again.json["hunks"][0]["header"], again.json["diff"]) == (CAUSE[0][1], first.json["diff"])
+
+
+@slow
+def test_lines(ground: Ground) -> None:
+    """Blank lines go, and the old call, which may stay before the new one."""
+    few = reduced(ground, "parted", MENDED, "--lines", "0")
+    assert (few.json["line_minimal"], few.json["hunks"][0]["lines"]) == (False, 4)
+    many = reduced(ground, "parted", MENDED, "--lines", "60")
+    assert (many.status, hunks(many.json)) == (0, MEND)
+    assert (many.json["line_minimal"], many.json["minimal"]) == (True, True)
+    assert [hunk["lines"] for hunk in many.json["hunks"]] == [2, 1]
+
+
+@slow
+@pytest.mark.parametrize(("ends", "number"), [(BROKE, 14), (MENDED, 22), (("v5.3.0", "v5.4.0"), 14)])
+def test_the_commit_of_each_hunk(ground: Ground, ends: tuple[str, str], number: int) -> None:
+    done = reduced(ground, "parted", ends, "--repo", ground.repo)
+    assert done.status == 0, done.err
+    assert {ground.number(hunk["commit"]) for hunk in done.json["hunks"]} == {number}
+
+
+@slow
+def test_between_two_commits(ground: Ground) -> None:
+    done = reduced(ground, "parted", (ground.commits[13], ground.commits[14]), "--repo", ground.repo)
+    assert (done.status, hunks(done.json)) == (0, CAUSE), done.err
+
+
+@slow
+def test_packages_that_changed_the_verdict_are_no_hunk(ground: Ground) -> None:
+    done = ground.run("reduce", "packages", "--from", "5.3.0", "--to", "5.4.0")
+    assert done.status == 2
+    assert "the packages changed the verdict" in done.err
+
+
+@slow
+def test_a_hunk_that_needs_newer_packages_beside_it(ground: Ground) -> None:
+    done = reduced(ground, "meanwhile", ("5.3.0", "5.4.0"))
+    assert (done.status, [hunk["file"] for hunk in done.json["hunks"]]) == (0, ["transformers/meanwhile.py"])
+    assert "with the packages of 5.4.0" in done.notes
+
+
+@slow
+def test_a_hunt_goes_on_to_the_hunks(ground: Ground) -> None:
+    done = ground.between("parted", "5.0.0", "5.5.0", "--reduce")
+    assert (done.status, done.change["first_bad"]) == (0, "5.4.0"), done.err
+    assert hunks(done.json["reduction"]) == CAUSE
+    assert done.json["reproduce"].endswith("--reduce")
+    told = ground.run("bisect", "parted", "--find", "fixed", "--bad", "5.4.0", "--good", "5.7.0", "--reduce")
+    assert "parted was fixed in 5.6.0" in told.out
+    assert "\n2 of 13 hunks in " in told.out
+
+
+@slow
+def test_a_hunt_goes_on_to_the_hunks_of_the_commit(ground: Ground) -> None:
+    done = ground.between("parted", "5.0.0", "5.5.0", "--reduce", "--repo", ground.repo)
+    assert (done.status, done.change["level"]) == (0, "commits"), done.err
+    assert hunks(done.json["reduction"]) == CAUSE
+    assert {ground.number(hunk["commit"]) for hunk in done.json["reduction"]["hunks"]} == {14}
+
+
+@slow
+def test_a_hunt_that_finds_nothing_to_reduce_stands(ground: Ground) -> None:
+    none = ground.between("packages", "5.0.0", "5.7.0", "--reduce")
+    assert (none.status, none.json["reduction"]) == (0, None)
+    assert "it was not reduced: between 5.3.0 and 5.4.0 the packages changed the verdict" in none.notes
+    wide = ground.between("clouded", "5.0.0", "5.7.0", "--reduce")
+    assert (wide.status, wide.json["reduction"]) == (4, None)
+    assert "it was not reduced" in wide.notes
+
+
+@slow
+def test_a_hunt_without_it_has_no_reduction(ground: Ground) -> None:
+    done = ground.between("parted", "5.3.0", "5.4.0")
+    assert done.json["reduction"] is None
+
+
+@slow
+@pytest.mark.parametrize("words", [["--find", "all"], ["--good", "5.3.0", "--bad", "5.4.0", "--confidence", "0.9"]])
+def test_kinds_of_hunt_that_are_not_reduced(ground: Ground, words: list[str]) -> None:
+    done = ground.run("bisect", "parted", *words, "--reduce")
+    assert done.status == 2
+    assert "--reduce" in done.err
+
+
+@slow
+def test_an_interrupt_while_a_hunt_is_reduced_keeps_what_was_found(ground: Ground) -> None:
+    folder = counting_case(ground, at=9)
+    words = ("counted", "--good", NEAR[0], "--bad", NEAR[1], "--reduce")
+    process = ground.start("bisect", *words, "--json")
+    wait_for(lambda: runs(folder) >= 9)
+    stopped = interrupt(process)
+    assert (stopped.status, stopped.json["interrupted"]) == (130, True), stopped.err
+    assert (stopped.change["first_bad"], stopped.json["reduction"]["result"]) == (NEAR[1], "not-minimal")
+    (folder / "wait").unlink()
+    done = ground.hunt(*words)
+    assert (done.status, hunks(done.json["reduction"])) == (0, CAUSE)
+
+
+@slow
+def test_a_series_gets_past_another_bug(ground: Ground) -> None:
+    ground.series("unmask", "5.0.0", UNMASK)
+    assert reduced(ground, "masked", BROKE).status == 3
+    done = reduced(ground, "masked", BROKE, "--series", "unmask")
+    assert (done.status, [hunk["file"] for hunk in done.json["hunks"]]) == (0, ["transformers/masked.py"])
+    assert "of another kind" not in done.json["diff"]
