@@ -36,6 +36,7 @@ def test_a_bug_that_was_mended_since_is_found_without_ends(ground: Ground) -> No
     ("case", "words", "said"),
     [
         ("never", [], "no release up to 5.7.0 was seen bad"),
+        ("plain", ["--find", "fixed"], "the newest release, 5.7.0, is still bad"),
         ("never", ["--good", "5.0.0"], "no bad release was found newer than 5.0.0"),
         ("always", ["--bad", "5.7.0"], "no good release was found older than 5.7.0"),
         ("always", [], "no good release was found older than 5.7.0"),

@@ -68,9 +68,12 @@ class Crossing:
     @property
     def culprit(self) -> Literal["library", "packages", "both", "unclear"]:
         """What the change of verdict goes with: `both` where it needs the new code with the new packages, or either
-        alone brings it; `unclear` where one of the four could not be judged."""
+        alone brings it; `unclear` where one of the four could not be judged, or the change does not show with them."""
         (old, packages_only), (code_only, new) = self.verdicts
         if not {old, packages_only, code_only, new} <= {Verdict.GOOD, Verdict.BAD, Verdict.ABSENT}:
+            return "unclear"
+        if old == new:
+            # With the packages of those days there is no change to be told apart.
             return "unclear"
         if packages_only == old and code_only == new:
             return "library"

@@ -20,18 +20,9 @@ _SIDES = {"introduced": ("last_good", "first_bad"), "fixed": ("last_bad", "first
 
 def print_hunt(console: Console, report: HuntReport) -> None:
     """Every revision of a hunt, what it found, and the block for an issue."""
-    table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
-    for name in ("revision", "verdict", "evidence"):
-        table.add_column(name, overflow="fold", no_wrap=name != "evidence")
-    table.add_column("seconds", justify="right")
-    for row in report.rows:
-        seconds = f"{row.seconds:.1f}{' *' if row.cached else ''}"
-        verdict = verdict_text(row.verdict)
-        if row.repetitions > 1:
-            verdict.append(f" ×{row.repetitions}", "dim")  # noqa: RUF001 - a multiplication sign is meant
-        table.add_row(short_name(row.revision), verdict, evidence_text(row.evidence), seconds)
-    console.print(table)
-    console.print()
+    _print_rows(console, report)
+    if report.series is not None:
+        console.print(f"With series {report.series} wherever it applies:", highlight=False)
     for line in hunt_sentences(report):
         style = "bold" if report.result == "found" else "bold yellow"
         console.print(line, style=style, highlight=False, markup=False, soft_wrap=True)
@@ -52,6 +43,21 @@ def print_hunt(console: Console, report: HuntReport) -> None:
         console.print(markdown(report), highlight=False, markup=False, soft_wrap=True)
 
 
+def _print_rows(console: Console, report: HuntReport) -> None:
+    table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
+    for name in ("revision", "verdict", "evidence"):
+        table.add_column(name, overflow="fold", no_wrap=name != "evidence")
+    table.add_column("seconds", justify="right")
+    for row in report.rows:
+        seconds = f"{row.seconds:.1f}{' *' if row.cached else ''}"
+        verdict = verdict_text(row.verdict)
+        if row.repetitions > 1:
+            verdict.append(f" ×{row.repetitions}", "dim")  # noqa: RUF001 - a multiplication sign is meant
+        table.add_row(short_name(row.revision), verdict, evidence_text(row.evidence), seconds)
+    console.print(table)
+    console.print()
+
+
 def hunt_sentences(report: HuntReport) -> list[str]:
     """What a hunt found, a line a change; or why it found nothing."""
     if report.changes:
@@ -61,8 +67,15 @@ def hunt_sentences(report: HuntReport) -> list[str]:
         return [f"{report.what}: no change of verdict was seen; every revision that was probed is {', '.join(seen)}."]
     seen_by = {short_name(row.revision): row.verdict.words for row in report.rows}
     ends = ", ".join(f"{revision} is {words}" for revision, words in seen_by.items())
+    if report.interrupted:
+        return [f"{report.what}: {ends or 'nothing was probed'}, and then it was interrupted."]
+    if report.find == "all":
+        return [f"{report.what}: {ends or 'nothing was probed'}; nothing could be said of any change."]
     needs = "a good (or absent) and then a bad" if report.find == "introduced" else "a bad and then a good"
-    return [f"{report.what}: {ends or 'nothing was probed'}; a hunt for what {_verb(report.find)} needs {needs} end."]
+    return [
+        f"{report.what}: {ends or 'nothing was probed'}; a hunt for what {_verb(report.find)} needs {needs} end, "
+        "and one change between them."
+    ]
 
 
 def _verb(find: str) -> str:
@@ -102,7 +115,8 @@ def _print_crossing(console: Console, crossing: Crossing) -> None:
         "library": "The change goes with the library's code.",
         "packages": "The change goes with the packages, not with the library's code.",
         "both": "The change needs both, or either brings it: code and packages have a part in it.",
-        "unclear": "Not all four could be judged: whether code or packages changed it is open.",
+        "unclear": "Not all four could be judged, or no change shows with these packages: whether code or packages "
+        "changed it is open.",
     }
     console.print(words[crossing.culprit], style="bold", highlight=False)
 
@@ -116,9 +130,13 @@ def markdown(report: HuntReport) -> str:
     lines += ["", "| revision | verdict | evidence |", "|---|---|---|"]
     rows = []
     for row in report.rows:
-        said = " ".join(f"{row.evidence.type}: {row.evidence.message}".split()) if row.evidence.type else ""
+        parts = [row.evidence.type or "", *([row.evidence.message] if row.evidence.message else [])]
+        said = " ".join(": ".join(parts).split())
         rows.append(f"| {short_name(row.revision)} | {row.verdict.words} | {said[:120].replace('|', chr(92) + '|')} |")
-    foot = ["", f"Device {report.device}.", "", "Reproduce with:", "", f"    {report.command}"]
+    applied = f", with series {report.series} wherever it applies" if report.series else ""
+    foot = ["", f"Device {report.device}{applied}.", "", "Reproduce with:", "", f"    {report.command}"]
+    # Of very many changes the first stand here, and all of them on the screen.
+    lines = lines[: _MARKDOWN_LINES - len(foot) - 2]
     room = _MARKDOWN_LINES - len(lines) - len(foot)
     if len(rows) > room:
         rows = [*rows[: room - 1], f"| {len(rows) - room + 1} more | | |"]
@@ -130,6 +148,7 @@ def hunt_object(report: HuntReport) -> dict[str, Any]:
     return {
         "what": report.what,
         "find": report.find,
+        "series": report.series,
         "result": report.result,
         "changes": [change_object(change) for change in report.changes],
         "notes": list(report.notes),

@@ -22,10 +22,10 @@ from headwater.commands.reduce.origin import traced
 from headwater.commands.reduce.reduce import reduce
 from headwater.commands.reduce.request import FEW_LINES
 from headwater.core.commits import Commit
-from headwater.core.errors import BadInput
+from headwater.core.errors import BadInput, HarnessError, ToldToStop
 from headwater.core.history import lines, path
 from headwater.core.hunting import Crossing, HuntChange, HuntReport, Point, name_of, overall
-from headwater.core.marks import Find
+from headwater.core.marks import JUDGED, Find
 from headwater.core.narrowing import Limits
 from headwater.core.reducing import ReductionReport
 from headwater.core.releases import is_on_main_line
@@ -140,6 +140,8 @@ class _Hunt:
         good, bad = self._ends(find)
         if good is None or bad is None:
             return
+        if good == bad:
+            raise BadInput(f"{self.request.good} and {self.request.bad} are the same revision; give two")
         if self.oracle.target.learns:
             self._learn(bad, good)
         by_commit = self.request.history == "commits" or any(isinstance(point, Commit) for point in (good, bad))
@@ -240,6 +242,10 @@ class _Hunt:
                     f"{self.request.what} says not how its bug is known: --bad REV, where it is to be learned"
                 )
             self._learn(bad, good)
+            if not self.oracle.case.signatures and self.request.replay is None:
+                # Whatever else was probed, nothing could be bad.
+                self.result = "bad-endpoints"
+                return
         if self.request.history == "commits" or isinstance(good, Commit) or isinstance(bad, Commit):
             self._survey_commits(good, bad)
             return
@@ -257,7 +263,13 @@ class _Hunt:
 
     def _cross(self, change: HuntChange) -> None:
         before, after = (self._point(word) for word in (change.before, change.after))
-        self.crossing, why = cross(self.oracle, before, after)
+        try:
+            self.crossing, why = cross(self.oracle, before, after)
+        except ToldToStop:
+            raise
+        except HarnessError as error:
+            # What was found stays found.
+            why = f"code and packages were not crossed: {error}"
         if why:
             self.notes.append(why)
 
@@ -281,7 +293,8 @@ class _Hunt:
         self.notes += notes
         if change is not None:
             self.changes.append(change)
-        self.result = result if change is None or len(self.changes) == 1 else overall(self.changes)
+        # Interrupted before the commits' ends are proved, what was found over releases stays found.
+        self.result = overall(self.changes) if len(self.changes) > 1 or (self.changes and change is None) else result
 
     def _take_flaky(self, found: FlakyFound) -> None:
         self.posterior = found.posterior
@@ -291,6 +304,8 @@ class _Hunt:
         self.changes = list(found.changes)
         self.notes += found.notes
         self.result = overall(self.changes) if found.complete else "range"
+        if not self.changes and found.complete and not any(row.verdict in JUDGED for row in self.oracle.rows()):
+            self.result = "inconclusive"
 
     def _write_logs(self) -> None:
         request = self.request
@@ -327,6 +342,10 @@ def _check(request: HuntRequest) -> None:
         raise BadInput("--grid and --exhaustive belong to --find all")
     if request.reduce and (request.find == "all" or request.confidence is not None):
         raise BadInput("--reduce belongs to a hunt for one change, without --find all and --confidence")
+    if request.history == "commits" and request.repo is None:
+        raise BadInput("--history commits needs a repository: name a clone or an address by --repo")
+    if request.find == "all" and request.deps == "both":
+        raise BadInput("--deps both belongs to a hunt for one change, not to --find all")
     if request.find == "all" and request.confidence is not None:
         raise BadInput("--confidence belongs to a hunt for one change, not to --find all")
     if request.confidence is not None and request.options.repeat > 1:

@@ -68,6 +68,8 @@ def find_ends(oracle: Oracle, good: Version | None, bad: Version | None, find: F
     if good is None and bad is None:
         newest = max(v for v in known if is_on_main_line(v))
         if look_at(oracle, newest).verdict is Verdict.BAD:
+            if find == "fixed":
+                return Ends(None, newest, f"the newest release, {newest}, is still bad")
             bad = newest
         else:
             # What is not bad today may have been mended: the newest release that is bad is nearest.
@@ -107,7 +109,11 @@ def _line(release: Version, known: Sequence[Version], toward: Literal["older", "
 def _walk(oracle: Oracle, line: Sequence[Version], toward: Literal["older", "newer"], find: Find) -> Version | None:
     known = len(line) - 1 if toward == "older" else 0
     outward = Outward(len(line), known, toward, find)
-    Course(oracle, outward, line, lambda: len(outward.next_steps(8))).run()
+    course = Course(oracle, outward, line, lambda: len(outward.next_steps(8)))
+    # What an earlier walk saw, several at a time, beyond its own find: the same probe must not count twice.
+    for position in range(known) if toward == "older" else range(known + 1, len(line)):
+        course.tell(position)
+    course.run()
     return line[outward.found] if outward.found is not None else None
 
 

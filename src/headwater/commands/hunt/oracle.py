@@ -92,8 +92,9 @@ class Oracle:
         """A revision as what is probed, with the series where it applies."""
         name = name_of(point)
         if name not in self._subjects:
-            subject = self._patched(self._plain(point), point)
-            self._subjects[name] = self.dated(subject, point) if self._by_day else subject
+            plain = self._plain(point)
+            # The packages first: where the series does not apply the subject stays untestable.
+            self._subjects[name] = self._patched(self.dated(plain, point) if self._by_day else plain, point)
         return self._subjects[name]
 
     def _plain(self, point: Point) -> Subject:
