@@ -111,6 +111,17 @@ def test_killed_at_many_steps(ready: Grounds, what: str, make: Callable[[Grounds
     fsck(ready.mirror())
 
 
+def undisturbed(ready: Grounds, tree: Path, what: str) -> float:
+    """How long, in seconds, the driver takes here where nobody kills it: moments are drawn from that."""
+    process = ready.start(DRIVER, tree, what, NEVER)
+    assert process.stdout is not None
+    process.stdout.readline()
+    begun = time.monotonic()
+    process.communicate()
+    assert process.returncode == 0
+    return time.monotonic() - begun
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("group", [False, True])
 def test_killed_at_any_time(ready: Grounds, group: bool) -> None:
@@ -119,12 +130,13 @@ def test_killed_at_any_time(ready: Grounds, group: bool) -> None:
     ends = Ends(ready, tree)
     chance = random.Random(group)
     killed = 0
+    lasts = {what: undisturbed(ready, tree, what) for what in ("apply", "undo")}
     for number in range(8 * KILLS):
         what = ("apply", "undo")[number % 2]
         process = ready.start(DRIVER, tree, what, NEVER)
         assert process.stdout is not None
         process.stdout.readline()
-        time.sleep(chance.uniform(0, 0.4))
+        time.sleep(chance.uniform(0, lasts[what]))
         killed += process.poll() is None
         if group:
             with contextlib.suppress(ProcessLookupError):
