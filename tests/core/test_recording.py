@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Recordings: their plain form, ranges of lines, and the statements that lines belong to."""
+"""Recordings: their plain form, and ranges of lines."""
 
 from __future__ import annotations
 
@@ -15,7 +15,6 @@ from headwater.core.errors import HarnessError
 from headwater.core.recording import (
     Frame,
     Recording,
-    lines_of_begun_statements,
     numbers,
     parse_recording,
     plain_recording,
@@ -87,67 +86,3 @@ def test_ranges_are_the_shortest_form_of_numbers(lines: list[int]) -> None:
 def test_ranges_by_example() -> None:
     assert ranges([3, 1, 2, 7]) == "1-3,7"
     assert ranges([]) == ""
-
-
-SOURCE = """\
-VALUE = call(
-    1,
-    [2,
-     3],
-)
-
-@decorate(
-    VALUE
-)
-def function(
-    one=1,
-):
-
-    # A comment.
-    if one and (
-        VALUE
-    ):
-        return (one,
-                VALUE)
-    else:
-        return 2
-    match one:
-        case 1 if (
-            VALUE
-        ):
-            pass
-    try:
-        pass
-    except (
-        KeyError
-    ):
-        pass
-class Box: kind = [
-    1,
-]
-"""
-
-
-@pytest.mark.parametrize(
-    ("ran", "wanted"),
-    [
-        ([1], "1-5"), ([4], "1-5"), ([6], "6"), ([7], "7-14"), ([11], "7-14"), ([15], "15-17"), ([19], "18-19"),
-        ([20], "20"), ([22], "22"), ([24], "23-25"), ([27], "27"), ([28], "28"), ([30], "29-31"), ([33], "33-35"),
-        ([35], "33-35"), ([], ""),
-    ],
-)  # fmt: skip
-def test_a_line_stands_for_its_statement_without_those_inside(ran: list[int], wanted: str) -> None:
-    assert ranges(lines_of_begun_statements(SOURCE, ran)) == wanted
-
-
-@given(st.frozensets(st.integers(1, 35)), st.frozensets(st.integers(1, 35)))
-def test_more_lines_stand_for_no_less(ran: frozenset[int], more: frozenset[int]) -> None:
-    once = lines_of_begun_statements(SOURCE, ran)
-    assert ran <= once
-    assert lines_of_begun_statements(SOURCE, once) == once
-    assert once <= lines_of_begun_statements(SOURCE, ran | more)
-
-
-def test_what_cannot_be_parsed_is_said() -> None:
-    with pytest.raises(SyntaxError):
-        lines_of_begun_statements("def", [1])

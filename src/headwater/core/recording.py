@@ -7,7 +7,6 @@ lines of a file are ranges, `1-3,7`.
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from itertools import pairwise
@@ -120,42 +119,3 @@ def numbers(text: str) -> Iterator[int]:
     for part in text.split(",") if text else ():
         first, _, last = part.partition("-")
         yield from range(int(first), int(last or first) + 1)
-
-
-def lines_of_begun_statements(source: str, lines: Iterable[int]) -> frozenset[int]:
-    """Every line of the statements that began to run, where `lines` ran: Python has an event for some lines of a
-    statement only, and a change to any of them may count.
-
-    Of a statement that holds others (if, for, def, class, ...) it is its head, from the first decorator to the line
-    before its body.
-
-    Raises:
-        SyntaxError, ValueError: the source cannot be parsed.
-    """
-    ran = set(lines)
-    found = set(ran)
-    for node in ast.walk(ast.parse(source)):
-        head = _head(node)
-        if head and not ran.isdisjoint(head):
-            found.update(head)
-    return frozenset(found)
-
-
-def _head(node: ast.AST) -> range:
-    """The lines of a statement without those of the statements that it holds."""
-    if not isinstance(node, ast.stmt | ast.ExceptHandler | ast.match_case):
-        return range(0)
-    first = _first_line(node)
-    inner = node.cases if isinstance(node, ast.Match) else getattr(node, "body", None)
-    if inner:
-        # A body may begin on the line of its head: `if x: y`.
-        return range(first, max(_first_line(inner[0]), first + 1))
-    assert isinstance(node, ast.stmt)
-    return range(first, (node.end_lineno or first) + 1)
-
-
-def _first_line(node: ast.stmt | ast.ExceptHandler | ast.match_case) -> int:
-    if isinstance(node, ast.match_case):
-        return node.pattern.lineno
-    decorators: list[ast.expr] = getattr(node, "decorator_list", [])
-    return min([node.lineno, *(decorator.lineno for decorator in decorators)])

@@ -11,8 +11,6 @@ from packaging.version import Version
 
 from headwater.commands.hunt.drive import Course
 from headwater.commands.hunt.oracle import Oracle
-from headwater.core.commits import Commit
-from headwater.core.errors import BadInput
 from headwater.core.history import path
 from headwater.core.hunting import Point, name_of
 from headwater.core.learning import learn
@@ -115,15 +113,3 @@ def _walk(oracle: Oracle, line: Sequence[Version], toward: Literal["older", "new
         course.tell(position)
     course.run()
     return line[outward.found] if outward.found is not None else None
-
-
-def require_commits(points: Sequence[Point]) -> list[Commit]:
-    """The ends of a hunt over commits.
-
-    Raises:
-        BadInput: one of them is a release.
-    """
-    commits = [point for point in points if isinstance(point, Commit)]
-    if len(commits) < len(points):
-        raise BadInput("a hunt over commits needs commits at both ends")
-    return commits
