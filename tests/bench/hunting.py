@@ -1,6 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the hunt for the release that brought the main bug costs, cold and warm, against `git bisect run` over a history
-of releases with `uv run --with transformers==X`, as a person would write it."""
+of releases with `uv run --with transformers==X`, as a person would write it.
+
+`git bisect run` takes its ends on trust and its answer from one probe of each side; Headwater probes both ends twice,
+and the answer and its parent once more. So there are two rows of each: against git's run alone, and against that run
+with as many probes of ends and answer by hand."""
 
 from __future__ import annotations
 
@@ -22,7 +26,7 @@ from headwater.core.index_settings import uv_environment
 from headwater.effects import proc
 
 CASE, FILE = "early-init", "early_init.py"
-GOOD, BAD, FOUND = "5.0.0", "5.12.0", "5.5.0"
+GOOD, BAD, PARENT, FOUND = "5.0.0", "5.12.0", "5.4.0", "5.5.0"
 COLD_AIM, WARM_AIM = 1 / 3, 1 / 10
 _GIT = {
     "GIT_CONFIG_NOSYSTEM": "1", "GIT_CONFIG_GLOBAL": "/dev/null",
@@ -37,6 +41,8 @@ status=$?
 test $status = 125 && exit 0
 exit $status
 """
+# What a person runs by hand for what git takes on trust: both ends twice, the answer and its parent once more.
+_TRUSTED = (GOOD, GOOD, BAD, BAD, PARENT, FOUND)
 
 
 class Hunts:
@@ -47,6 +53,7 @@ class Hunts:
         self._releases = path(Version(GOOD), Version(BAD), context.workspace.pins.versions)
         self._torch = context.workspace.pins.torch
         self._history = folder / "history"
+        self._took = 0.0
 
     def prepare(self) -> None:
         """A repository with a commit for each release, which holds its number, and the script for `git bisect run`."""
@@ -60,15 +67,18 @@ class Hunts:
         text = _STEP.format(uv=uv.find_uv_bin(), python=sys.executable, torch=self._torch, case=case)
         (self._folder / "step.sh").write_text(text, encoding="utf-8")
 
-    def cold(self, hunt: Callable[[], None]) -> list[float]:
-        """The seconds of a hunt on empty caches: everything is downloaded."""
-        for name in ("cache", "uv"):
-            shutil.rmtree(self._folder / name, ignore_errors=True)
-        return [timed(hunt)]
+    def sample(self, hunt: Callable[[], None], state: str) -> list[float]:
+        """The seconds of a hunt: "cold", with empty caches; "warm", on what the one before left. No verdict is taken
+        from before."""
+        if state == "cold":
+            for name in ("cache", "uv"):
+                shutil.rmtree(self._folder / name, ignore_errors=True)
+        self._took = timed(hunt)
+        return [self._took]
 
-    def warm(self, hunt: Callable[[], None]) -> list[float]:
-        """The seconds of the same hunt again, on what it left; no verdict is taken from before."""
-        return [timed(hunt)]
+    def sample_proofs(self) -> list[float]:
+        """The seconds of the last hunt, and of proving by hand what it took on trust."""
+        return [self._took + timed(self.prove_by_hand)]
 
     def ours(self) -> None:
         """`headwater bisect`, a process as a user starts it.
@@ -94,6 +104,23 @@ class Hunts:
         if f"    {FOUND}\n" not in said:
             raise HarnessError(f"git bisect did not find {FOUND}: {said}")
 
+    def prove_by_hand(self) -> None:
+        """What `by_hand` takes on trust.
+
+        Raises:
+            HarnessError: a probe says another thing than the hunt of Headwater found.
+        """
+        for release in _TRUSTED:
+            (self._history / "VERSION").write_text(f"{release}\n", encoding="utf-8")
+            try:
+                proc.run(["sh", str(self._folder / "step.sh")], environ=self._caches(), cwd=self._history)
+                status = 0
+            except proc.ProcessFailed as error:
+                status = error.status
+            if status != (release in (BAD, FOUND)):
+                raise HarnessError(f"by hand {release} ended with status {status}, and the hunt saw another thing")
+        self._git("checkout", "--quiet", "--", "VERSION")
+
     def _git(self, *words: str) -> str:
         return proc.run(["git", *words], environ={**_GIT, **self._caches()}, cwd=self._history)
 
@@ -106,14 +133,23 @@ def measure(context: Context, folder: Path, rounds: int, tell: Callable[[str], N
     """Measure both ways in turns: each cold and then warm."""
     hunts = Hunts(context, folder)
     hunts.prepare()
-    what = f"hunt over {GOOD} to {BAD}"
-    names = [f"{what}, cold", f"{what}, warm", "git bisect run with uv run, cold", "git bisect run with uv run, warm"]
-    samplers: dict[str, Sampler] = {
-        names[0]: partial(hunts.cold, hunts.ours),
-        names[1]: partial(hunts.warm, hunts.ours),
-        names[2]: partial(hunts.cold, hunts.by_hand),
-        names[3]: partial(hunts.warm, hunts.by_hand),
-    }
+    ours, git, proved = f"hunt over {GOOD} to {BAD}", "git bisect run with uv run", "the same, ends and answer proved"
+    names: list[str] = []
+    samplers: dict[str, Sampler] = {}
+    for way, action in ((ours, hunts.ours), (git, hunts.by_hand)):
+        for state in ("cold", "warm"):
+            names.append(f"{way}, {state}")
+            samplers[names[-1]] = partial(hunts.sample, action, state)
+            if way == git:
+                names.append(f"{proved}, {state}")
+                samplers[names[-1]] = hunts.sample_proofs
     found = interleaved(samplers, names, rounds, tell)
-    ours_cold, ours_warm, cold, warm = (Samples(name, tuple(found[name])) for name in names)
-    return [Row(ours_cold, cold, COLD_AIM), Row(ours_warm, warm, WARM_AIM)]
+
+    def samples(way: str, state: str) -> Samples:
+        return Samples(f"{way}, {state}", tuple(found[f"{way}, {state}"]))
+
+    aims = {"cold": COLD_AIM, "warm": WARM_AIM}
+    return [
+        Row(samples(ours, state), samples(way, state), aim)
+        for way in (git, proved) for state, aim in aims.items()
+    ]  # fmt: skip

@@ -41,8 +41,9 @@ Each figure is the median, with what the middle half of the samples lies between
   status does not merge where the atlas says that a patch is not needed; the script cannot know.
 - **hunt**: from nothing to the release that brought the bug of `{case}`: `headwater bisect`, which probes both ends and
   what it names twice; against `git bisect run` over a history with a commit for each release and a script with
-  `uv run --with transformers==X`, which believes the ends and probes each once. Cold, the caches of both are empty and
-  all is downloaded; warm, they are as the cold one left them, and no verdict is taken from before.
+  `uv run --with transformers==X`, which believes the ends and probes each once; and against that with as many probes of
+  ends and answer by hand as the hunt makes. Cold, the caches of both are empty and all is downloaded; warm, they are as
+  the cold one left them, and no verdict is taken from before.
 - **reduction**: the probes of parts of the difference until the hunks that mended `{case}` are left, pairs and some
   lines tried as well; against plain delta debugging over files and then hunks, which knows nothing of what the case
   runs.

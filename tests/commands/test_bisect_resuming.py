@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import shlex
+import shutil
 from pathlib import Path
 
 import pytest
@@ -66,6 +67,18 @@ def test_a_finished_hunt_runs_nothing_again(ground: Ground) -> None:
     assert again.json["probes_run"] == 0
     assert again.json["changes"] == first.json["changes"]
     assert list(again.verdicts()) == list(first.verdicts())
+
+
+def test_what_may_be_asked_for_next_is_laid_out_unless_all_is_known(ground: Ground) -> None:
+    trees = ground.cache / "trees"
+    shutil.rmtree(trees, ignore_errors=True)
+    first = ground.between(*HUNT)
+    assert first.status == 0
+    laid_out = {path.name for path in trees.iterdir() if path.is_dir()}
+    assert len(laid_out) > len(first.verdicts()), "one of the two cuts after the first was not asked for"
+    shutil.rmtree(trees)
+    assert ground.between(*HUNT).json["probes_run"] == 0
+    assert not trees.exists()
 
 
 def test_undo(ground: Ground) -> None:

@@ -97,6 +97,21 @@ def test_the_change_is_found_exactly(drawn: Drawn) -> None:
     assert len(probed) <= math.ceil(math.log2(len(history))) + 2
 
 
+@given(histories(holes=False))
+def test_whatever_is_asked_for_next_was_foreseen(drawn: Drawn) -> None:
+    history, _, find = drawn
+    bisection = Bisection(len(history), find)
+    foreseen: set[int] = set()
+    while steps := bisection.next_steps():
+        [position] = steps
+        assert position in foreseen or bisection.repetitions(position) or not bisection.log
+        ahead = bisection.foresee(steps)
+        assert not {p for p in ahead if bisection.repetitions(p)} and position not in ahead
+        assert len(ahead) <= 4
+        foreseen.update(ahead)
+        bisection.mark(position, history[position])
+
+
 @settings(max_examples=500)
 @given(histories(holes=True))
 @example(([UNTESTABLE if n in (6, 7, 9) else v for n, v in enumerate(monotone(0, 12, 2))], 12, "introduced"))

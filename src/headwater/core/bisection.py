@@ -137,6 +137,18 @@ class Bisection:
             steps += [p for p in self._inner_steps(count - len(steps), pending) if p not in steps]
         return steps
 
+    def foresee(self, pending: Collection[int]) -> list[int]:
+        """Positions that may be asked for after those `pending`, the surer first: the ends; as though these differ, the
+        cut that comes next; and the two cuts of which either comes after it."""
+        ends = [p for p in sorted({0, self._length - 1}) if p not in pending and not self._marks.repetitions(p)]
+        low, high = self._window() if self.ends_differ else (0, self._length - 1)
+        tried = [p for p in self._marks.seen if low < p < high]
+        cuts = [p for p in pending if low < p < high]
+        if not cuts:
+            cuts = cut(low, high, tried)
+            ends += cuts
+        return ends + cut(low, high, tried, cuts, 2)
+
     @property
     def done(self) -> bool:
         """Whether no probe is left that could change the answer."""

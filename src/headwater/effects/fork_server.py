@@ -11,7 +11,8 @@ import contextlib
 import json
 import secrets
 import socket
-from collections.abc import Callable, Mapping
+import sys
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -29,6 +30,8 @@ _START = 300.0  # seconds until a server has imported torch, and then the rest
 _END = 20.0  # seconds until it has ended what it was told to kill
 _CLOSE = 2.0  # seconds until it has ended once its socket is closed
 _MARK = "HEADWATER_SERVER"
+# What runs tests rewrites modules as they are imported, and so must not find them there.
+_NEVER_AHEAD = frozenset({"pytest", "_pytest", "hypothesis", "pluggy", "iniconfig"})
 
 
 class ServerDied(HarnessError):
@@ -36,7 +39,8 @@ class ServerDied(HarnessError):
 
 
 class ForkServer:
-    """One running server. `preload` is the file with the modules to import first, written after a first probe."""
+    """One running server. `preload` is the file with the modules to import first; it grows with every probe that
+    imports more of the environment than is there already."""
 
     def __init__(self, python: Path, scratch: Scratch, preload: Path, emit: Emit = silent) -> None:
         """Start it and wait until it is ready.
@@ -45,6 +49,10 @@ class ForkServer:
             ServerDied: it could not be started, or did not import torch; its last line is said.
         """
         self._scratch, self._preload, self._emit = scratch, preload, emit
+        self._site = (
+            python.parent.parent / "lib" / f"python{sys.version_info[0]}.{sys.version_info[1]}" / "site-packages"
+        )
+        self._seen: dict[str, None] = {}
         self._mark = secrets.token_hex(8)
         self._log = scratch.root / "server.log"
         self._control, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
@@ -62,7 +70,7 @@ class ForkServer:
                 raise ServerDied(f"{python} could not be started: {error}") from error
         try:
             self._await("ready", _START)
-            self.needs_modules = not self._import_modules()
+            self._import(self._known())
         except ServerDied:
             self.close()
             raise
@@ -100,29 +108,44 @@ class ForkServer:
         run.status, run.left = ended[0]["status"], ended[0]["left"]
         return run
 
-    def learn(self, modules: list[str]) -> None:
-        """Import, now and at every later start, what a first probe imported from outside its tree."""
-        write_atomically(self._preload, json.dumps({"child": CHILD_VERSION, "modules": modules}))
-        self.needs_modules = not self._import_modules()
+    def learn(self, modules: Sequence[str]) -> None:
+        """Import, now and at every later start, what a probe imported from the environment and this server has not."""
+        fresh = [name for name in modules if name not in self._seen]
+        if not any(self._is_environments(name) for name in fresh):
+            self._seen.update(dict.fromkeys(fresh))
+            return
+        wanted = [*self._seen, *(name for name in fresh if self._is_environments(name))]
+        write_atomically(self._preload, json.dumps({"child": CHILD_VERSION, "modules": wanted}))
+        self._import(wanted)
+        self._seen.update(dict.fromkeys(fresh))
 
-    def _import_modules(self) -> bool:
-        """Have the server import what is known to be needed; False where nothing is known."""
+    def _is_environments(self, name: str) -> bool:
+        """Whether a module comes with Python or a package, rather than from a file that a probe made for itself."""
+        top = name.partition(".")[0]
+        if top in _NEVER_AHEAD:
+            return False
+        return top in sys.stdlib_module_names or (self._site / top).is_dir() or (self._site / f"{top}.py").is_file()
+
+    def _known(self) -> list[str]:
+        """What earlier servers learned."""
         try:
             known = json.loads(self._preload.read_text(encoding="utf-8"))
-            modules = known["modules"] if known["child"] == CHILD_VERSION else None
+            return list(known["modules"]) if known["child"] == CHILD_VERSION else []
         except (OSError, ValueError, KeyError, TypeError):
-            return False
-        if modules is None:
-            return False
+            return []
+
+    def _import(self, modules: Sequence[str]) -> None:
+        if not modules:
+            return
         self._send(json.dumps({"op": "preload", "modules": modules}).encode())
         try:
             failed = self._await("preloaded", _START)["failed"]
         except ServerDied:
             self._preload.unlink(missing_ok=True)
             raise
+        self._seen.update(dict.fromkeys(modules))
         if failed:
             self._emit(Note(f"not imported ahead of probes: {', '.join(failed)}"))
-        return True
 
     def _count(self) -> int:
         return len(descendants(self._process.pid)) - 1  # the server itself
@@ -217,11 +240,10 @@ class ForkServers:
             server = ForkServer(python, self.scratch_of(key), preload, self._emit)
             self._servers[key] = server
             self._emit(Counted("servers", 1))
-        wants_modules = server.needs_modules and request["op"] == "probe"
-        run = server.answer({**request, "report_modules": wants_modules}, limits, self._abandoned)
+        run = server.answer({**request, "report_modules": request["op"] == "probe"}, limits, self._abandoned)
         self._emit(Counted("forks", 1))
         modules = run.last("modules")
-        if wants_modules and modules is not None:
+        if modules is not None:
             server.learn(modules["names"])
         return run
 

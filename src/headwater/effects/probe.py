@@ -42,8 +42,8 @@ _RECORDED = 4  # how much longer a case may take while it is recorded what it ru
 _DEVICE_LIMITS = Limits(seconds=300, memory=0, output=1 << 20, processes=64)
 
 
-def _nothing() -> None:
-    """The mirror has it, or imports it when it is asked."""
+def nothing() -> None:
+    """There is nothing to do."""
 
 
 @dataclass(frozen=True)
@@ -63,7 +63,7 @@ class Subject:
     lay_out: Callable[..., Tree]
     series: str | None = None
     untestable: str | None = None
-    bring: Callable[[], object] = _nothing
+    bring: Callable[[], object] = nothing
     dated: DatedLock | None = None
 
 
@@ -78,7 +78,8 @@ class ProbeOptions:
 
 
 class Prober:
-    """Probes, and remembers. A context manager, which ends the fork servers. `ran` counts the probes that were run."""
+    """Probes, and remembers. A context manager, which ends the fork servers. `ran` counts the probes that were run;
+    `begins` is called before one is, and not where its verdict is known."""
 
     def __init__(
         self,
@@ -97,6 +98,7 @@ class Prober:
         self._missing: dict[str, HarnessError] = {}
         self._abandoned = Event()
         self.ran = 0
+        self.begins: Callable[[], object] = nothing
 
     def __enter__(self) -> Prober:
         self._exits.enter_context(self._store.held())
@@ -240,6 +242,7 @@ class Prober:
         tape: Tape | None = None,
     ) -> tuple[Outcome, str]:  # fmt: skip
         """Probe once. Where the machine is at fault, and can be mended, it is, and the probe runs once more."""
+        self.begins()
         tree = self._tree_of(subject)
         self._environments.ensure(environment)
         what = f"probing {case.id} on {subject.revision}{' patched' if subject.series else ''} ({device})"

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from headwater.core.events import Note
 from headwater.core.verdicts import Verdict
 from headwater.effects.child import child_environment
 
@@ -107,6 +108,23 @@ def test_no_module_of_one_tree_is_there_for_the_next(lab: Lab) -> None:
     names = "assert 'transformers' not in sys.modules"
     text = Path(lab.environments.environment.preload).read_text(encoding="utf-8")
     assert "transformers" not in text, names
+
+
+def test_what_a_later_probe_imports_more_is_there_for_those_after_it(lab: Lab) -> None:
+    lab.run()
+    lab.run("import colorsys")
+    assert lab.run("assert 'colorsys' in sys.modules").verdict is Verdict.GOOD
+    with lab.prober() as another:
+        assert another("assert 'colorsys' in sys.modules").verdict is Verdict.GOOD
+
+
+@pytest.mark.parametrize("name", ["made", "pytest"])
+def test_what_a_probe_made_and_what_runs_tests_is_not_imported_ahead(lab: Lab, name: str) -> None:
+    lab.run()
+    made = f"import pathlib\npathlib.Path('{name}.py').touch()\nsys.path.insert(0, os.getcwd())\nimport {name}"
+    assert lab.run(made).verdict is Verdict.GOOD
+    assert lab.run(f"assert '{name}' not in sys.modules").verdict is Verdict.GOOD
+    assert not [event for event in lab.events if isinstance(event, Note) and "ahead" in event.text]
 
 
 def test_the_server_is_gone_with_the_run(lab: Lab) -> None:

@@ -29,12 +29,14 @@ class Machine(Protocol):
 
 @dataclass
 class Course:
-    """A machine on its way over `points`. `left` tells about how many probes are still to come, for people."""
+    """A machine on its way over `points`. `left` tells about how many probes are still to come, for people; `foresee`
+    which positions, besides those pending, may be asked for next; without it, those that more workers would get now."""
 
     oracle: Oracle
     machine: Machine
     points: Sequence[Point]
     left: Callable[[], int]
+    foresee: Callable[[Collection[int]], Sequence[int]] | None = None
     _marked: dict[int, int] = field(default_factory=dict)
     _done: int = 0
     _began: float = field(default_factory=time.monotonic)
@@ -45,12 +47,14 @@ class Course:
         try:
             while True:
                 free = self.oracle.jobs - len(pending)
-                for position in self.machine.next_steps(free, pending.values()) if free else []:
-                    pending[self.oracle.ask(self.points[position], self._marked.get(position, 0))] = position
+                steps = self.machine.next_steps(free, pending.values()) if free else []
+                ahead = self._ahead([*pending.values(), *steps])
+                for position in steps:
+                    future = self.oracle.ask(self.points[position], self._marked.get(position, 0), ahead)
+                    pending[future] = position
                     self._marked[position] = self._marked.get(position, 0) + 1
                 if not pending:
                     return
-                self._look_ahead(pending.values())
                 for future in first_done(pending):
                     self._take(pending.pop(future), future.result())
         finally:
@@ -64,9 +68,10 @@ class Course:
             self.machine.mark(position, verdict)
         self._marked[position] = len(verdicts)
 
-    def _look_ahead(self, pending: Collection[int]) -> None:
-        ahead = self.machine.next_steps(2, pending)
-        self.oracle.make_ready([self.points[position] for position in ahead if position not in self._marked])
+    def _ahead(self, pending: Collection[int]) -> list[Point]:
+        """What may be asked for after what is pending."""
+        ahead = self.foresee(pending) if self.foresee else self.machine.next_steps(2, pending)
+        return [self.points[position] for position in ahead if not self._marked.get(position)]
 
     def _take(self, position: int, row: ProbeResult) -> None:
         point = self.points[position]

@@ -27,7 +27,7 @@ from headwater.core.recording import Recording
 from headwater.core.results import ProbeResult
 from headwater.core.verdicts import Evidence, Verdict, combine
 from headwater.effects.commit_subjects import CommitSubjects
-from headwater.effects.probe import ProbeOptions, Prober, Subject
+from headwater.effects.probe import ProbeOptions, Prober, Subject, nothing
 from headwater.effects.series_folder import Series
 from headwater.effects.targets import Target
 
@@ -52,9 +52,10 @@ class Oracle:
         for prober in self._probers:
             self._free.put(prober)
         self._pool = context.exits.enter_context(ThreadPoolExecutor(jobs, "probe"))
-        # Making ready is a help and no more, so one thread that is never waited for is enough.
-        self._ahead = ThreadPoolExecutor(1, "ahead")
-        context.exits.callback(self._ahead.shutdown, wait=True, cancel_futures=True)
+        # Making ready is a help and no more: one thread for trees and one for environments, which take longer.
+        self._trees_ahead, self._environments_ahead = ThreadPoolExecutor(1, "trees"), ThreadPoolExecutor(1, "envs")
+        for ahead in (self._trees_ahead, self._environments_ahead):
+            context.exits.callback(ahead.shutdown, wait=True, cancel_futures=True)
         # Before the threads are waited for: nobody who interrupts a hunt waits for a probe of minutes.
         context.exits.callback(self.abandon)
         self._readied: set[str] = set()
@@ -127,21 +128,23 @@ class Oracle:
         except PatchFailed as error:
             return replace(subject, untestable=f"series {self._series.name} does not apply: {error}")
 
-    def ask(self, point: Point, repetition: int) -> Future[ProbeResult]:
-        """Begin to probe a revision; the row is kept once it is done."""
-        return self._pool.submit(self._probe, point, repetition)
+    def ask(self, point: Point, repetition: int, ahead: Sequence[Point] = ()) -> Future[ProbeResult]:
+        """Begin to probe a revision. Where that is not known, what it needs and what may be asked for next, `ahead`,
+        is made ready meanwhile."""
+        return self._pool.submit(self._probe, point, repetition, ahead)
 
     def abandon(self) -> None:
         """End what is being probed, at once and without a verdict; nothing can be asked any more."""
         for prober in self._probers:
             prober.abandon()
 
-    def _probe(self, point: Point, repetition: int) -> ProbeResult:
+    def _probe(self, point: Point, repetition: int, ahead: Sequence[Point]) -> ProbeResult:
         name = name_of(point)
         known = self._answers.get((name, repetition))
         if known is not None and name not in self._undo:
             return self._row(name, known, Evidence("Replayed", "from the log"), cached=True)
         prober = self._free.get()
+        prober.begins = partial(self._make_ready, [point, *ahead])
         try:
             first = repetition * prober.repeats
             return prober.probe(self.subject(point), self.case, self.device, first, name in self._undo)
@@ -153,6 +156,7 @@ class Oracle:
         except HarnessError as error:
             return self._row(name, Verdict.HARNESS_ERROR, Evidence(type(error).__name__, str(error)))
         finally:
+            prober.begins = nothing
             self._free.put(prober)
 
     def _row(self, name: str, verdict: Verdict, evidence: Evidence, cached: bool = False) -> ProbeResult:
@@ -193,24 +197,31 @@ class Oracle:
         """Keep a row that was asked for."""
         self._rows.setdefault(name, []).append(row)
 
-    def make_ready(self, points: Sequence[Point]) -> None:
-        """Lay out what may be asked for next, while a probe runs."""
+    def _make_ready(self, points: Sequence[Point]) -> None:
+        """Lay out what may be asked for next, and build what it runs in, while a probe runs."""
         for point in points:
             name = name_of(point)
             if name not in self._readied and (name, 0) not in self._answers:
                 self._readied.add(name)
-                self._ahead.submit(partial(self._lay_out, point))
+                self._trees_ahead.submit(partial(self._ahead, point, _lay_out))
+                self._environments_ahead.submit(partial(self._ahead, point, self._build))
 
-    def _lay_out(self, point: Point) -> None:
+    def _ahead(self, point: Point, prepare: Callable[[Subject], object]) -> None:
         try:
             subject = self.subject(point)
             if subject.untestable is None:
-                subject.lay_out()
-                environments = self.context.environments
-                environments.ensure(environments.describe(subject.pin, subject.dated))
+                prepare(subject)
         except HeadwaterError:
             # Nobody has asked for it yet: where somebody does, the same error becomes that probe's row.
             return
+
+    def _build(self, subject: Subject) -> None:
+        environments = self.context.environments
+        environments.ensure(environments.describe(subject.pin, subject.dated))
+
+
+def _lay_out(subject: Subject) -> None:
+    subject.lay_out()
 
 
 def first_done(pending: Collection[Future[ProbeResult]]) -> set[Future[ProbeResult]]:

@@ -64,7 +64,7 @@ def _line_of_ancestor(oracle: Oracle, lines: Sequence[Line], notes: list[str]) -
 def search(oracle: Oracle, points: Sequence[Point], find: Find, level: Level) -> Found:
     """Halve, or cut in as many parts as there are workers and one more, until the change is found and confirmed."""
     machine = Bisection(len(points), find)
-    course = Course(oracle, machine, points, lambda: machine.probes_left)
+    course = Course(oracle, machine, points, lambda: machine.probes_left, machine.foresee)
     for position in range(len(points)):
         course.tell(position)
     try:
