@@ -116,7 +116,7 @@ class Hunts:
                 proc.run(["sh", str(self._folder / "step.sh")], environ=self._caches(), cwd=self._history)
                 status = 0
             except proc.ProcessFailed as error:
-                status = error.status
+                status = -1 if error.status is None else error.status
             if status != (release in (BAD, FOUND)):
                 raise HarnessError(f"by hand {release} ended with status {status}, and the hunt saw another thing")
         self._git("checkout", "--quiet", "--", "VERSION")
