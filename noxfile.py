@@ -70,6 +70,12 @@ def bisect(session: nox.Session) -> None:
 
 
 @nox.session
+def audit(session: nox.Session) -> None:
+    """The known bugs of a release, or of the transformers installed here: nox -s audit -- 5.10.1."""
+    run(session, "headwater.py", "audit", *session.posargs)
+
+
+@nox.session
 def checkout(session: nox.Session) -> None:
     """Lay out a git work tree of a release to read and edit: nox -s checkout -- 5.10.1."""
     run(session, "headwater.py", "checkout", *session.posargs)

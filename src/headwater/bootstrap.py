@@ -51,7 +51,9 @@ def _is_installed() -> bool:
 
 
 def restart(python: Path) -> NoReturn:
-    """Run the same command line with another Python, in this very process."""
+    """Run the same command line with another Python, in this very process. The one that it was started with is told:
+    what is installed there may be what a user asks about (`headwater audit`)."""
+    os.environ["HEADWATER_STARTED_BY"] = sys.executable
     sys.stdout.flush()
     sys.stderr.flush()
     os.execv(python, [str(python), *sys.argv])

@@ -10,7 +10,9 @@ from types import FrameType
 import click
 
 from headwater import __version__
+from headwater.cli.atlas import atlas_group, audit_command
 from headwater.cli.bisect import bisect_command
+from headwater.cli.case import case_group
 from headwater.cli.patch import patch_group
 from headwater.cli.probing import repro_command, test_patched_command
 from headwater.cli.reduce import backport_command, reduce_command
@@ -40,6 +42,7 @@ def headwater() -> None:
 
     \b
     Examples:
+      headwater audit
       headwater repro 5.10.1
       headwater test-patched hybrid-static-cache
       headwater bisect early-init --good 5.4.0 --bad 5.10.1
@@ -52,6 +55,9 @@ for command in (
     bisect_command,
     reduce_command,
     backport_command,
+    audit_command,
+    atlas_group,
+    case_group,
     patch_group,
     checkout_command,
     pins_group,

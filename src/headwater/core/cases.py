@@ -24,7 +24,8 @@ class Case:
 
     `file` is its file name; `time_limit` in seconds; `files` maps the name of every file that travels into a
     probe (the case, its helper, other files beside it that it imports) to its content. `absent` are the signatures of
-    failures that show the feature to be missing, where such were learned.
+    failures that show the feature to be missing, where such were learned. `open`: no release is without the bug yet,
+    but for those that have not got the feature; `same_as` are cases that may fail alike, since one bug shows in both.
     """
 
     id: str
@@ -39,6 +40,13 @@ class Case:
     meanwhile: str
     files: Mapping[str, bytes]
     absent: tuple[Recogniser, ...] = ()
+    open: bool = False
+    same_as: tuple[str, ...] = ()
+
+
+def is_case_id(text: str) -> bool:
+    """Whether a case may be called so."""
+    return _ID.fullmatch(text) is not None
 
 
 def metadata_block(source: str) -> str | None:
@@ -64,7 +72,7 @@ def read_case(file: str, source: str, siblings: Mapping[str, bytes]) -> Case:
     text = "\n" * source.count("\n", 0, blocks[0].start("content")) + _uncommented(blocks[0])
     table = Table(parse(text, file), text, file)
     case_id = table.text("id")
-    if not _ID.fullmatch(case_id):
+    if not is_case_id(case_id):
         raise table.error("id", f"must be kebab-case, not {case_id!r}")
     severity = table.text("severity")
     if severity not in SEVERITIES:
@@ -87,6 +95,8 @@ def read_case(file: str, source: str, siblings: Mapping[str, bytes]) -> Case:
         user_sees=table.text("user_sees", ""),
         meanwhile=table.text("meanwhile", ""),
         files=traveling_files(file, source, siblings),
+        open=table.take("open", bool, False),
+        same_as=table.texts("same_as", ()),
     )
     table.close()
     _require_run(file, source)

@@ -8,6 +8,8 @@ import secrets
 import tempfile
 from pathlib import Path
 
+from headwater.core.errors import BadInput
+
 
 def write_atomically(path: Path, content: str | bytes) -> None:
     """Replace a file's content: whoever reads it sees the old or the new, never half. What is there and is no regular
@@ -29,6 +31,22 @@ def write_atomically(path: Path, content: str | bytes) -> None:
         part.replace(path)
     finally:
         part.unlink(missing_ok=True)
+
+
+def write_new(path: Path, content: str) -> None:
+    """Write a file that must not be there yet, whole or not at all.
+
+    Raises:
+        BadInput: it is there.
+    """
+    with tempfile.TemporaryDirectory(prefix=f".{path.name}.", dir=path.parent) as folder:
+        part = Path(folder) / path.name
+        part.write_text(content, encoding="utf-8")
+        try:
+            # Unlike a rename, a link never takes the place of what is there.
+            path.hardlink_to(part)
+        except FileExistsError as error:
+            raise BadInput(f"{path} is there already and is left as it is") from error
 
 
 def clear_away(path: Path) -> None:

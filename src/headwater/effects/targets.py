@@ -138,7 +138,7 @@ class _Loader:
 
     def _python_beside(self, folder: Path) -> dict[str, bytes]:
         """The python files of a folder; the workspace's helper for cases where it has none of its own."""
-        helper = self._workspace.root / "tests" / "repro" / HELPER
+        helper = self._workspace.own_cases / HELPER
         shared = {HELPER: helper.read_bytes()} if helper.is_file() else {}
         return {**shared, **{path.name: path.read_bytes() for path in folder.glob("*.py") if path.is_file()}}
 

@@ -207,17 +207,32 @@ class Workspace:
             raise BadInput(f"upstream/{lock}, which {PINS} names, is missing; `headwater pins update --locks` makes it")
         return self.read_text(path)
 
+    @property
+    def own_cases(self) -> Path:
+        """The folder with the workspace's own cases."""
+        return self.root / "tests" / "repro"
+
+    @property
+    def atlas_file(self) -> Path:
+        """The atlas of the workspace's own cases."""
+        return self.own_cases / "atlas.toml"
+
     @cached_property
     def atlas(self) -> Atlas:
         """The atlas; empty where the workspace has none."""
-        path = self.root / "tests" / "repro" / "atlas.toml"
+        path = self.atlas_file
         return read_atlas(self.read_text(path), path.name) if path.is_file() else Atlas(())
+
+    def atlas_cases(self) -> dict[str, Case]:
+        """The cases that the atlas is about: the workspace's own, and no others that a user may have."""
+        own = {case.id for case in _cases_in(self.own_cases, self.own_cases / HELPER)}
+        return {case_id: case for case_id, case in self.cases().items() if case_id in own}
 
     def case_folders(self, extra: Path | None) -> list[Path]:
         """Where cases are looked for: the workspace's, HEADWATER_CASES, `extra` (`--cases-dir`); each once."""
         named = os.environ.get("HEADWATER_CASES")
         own = [Path(part) for part in named.split(os.pathsep)] if named else []
-        folders = [self.root / "tests" / "repro", *own, *([extra] if extra else [])]
+        folders = [self.own_cases, *own, *([extra] if extra else [])]
         return list(dict.fromkeys(folder.resolve() for folder in folders))
 
     def cases(self, extra: Path | None = None) -> dict[str, Case]:
@@ -230,7 +245,7 @@ class Workspace:
         found: dict[str, Case] = {}
         places: dict[str, Path] = {}
         for folder in self.case_folders(extra):
-            for case in _cases_in(folder, self.root / "tests" / "repro" / HELPER):
+            for case in _cases_in(folder, self.own_cases / HELPER):
                 if case.id in found:
                     raise BadInput(f"two cases are called {case.id}: {places[case.id]} and {folder / case.file}")
                 found[case.id], places[case.id] = case, folder / case.file

@@ -13,6 +13,7 @@ from headwater.core.events import Advanced, Event, Finished, Note, Started
 from headwater.core.redaction import redact
 
 _MEGABYTE = 1e6
+_COUNTED = ("releases", "cells")  # units whose number is shown as it is
 _QUIET = 2.0  # seconds after which work is worth a line where there is no terminal
 
 
@@ -66,7 +67,7 @@ class ProgressReport:
             if event.long:
                 self._print(f"{event.what} ...", "dim")
             return
-        counted = event.total if event.unit in ("bytes", "releases") else None
+        counted = event.total if event.unit in ("bytes", *_COUNTED) else None
         self._bars[event.key] = self._progress.add_task(event.what, total=counted, amount="")
 
     def _advance(self, event: Advanced) -> None:
@@ -91,4 +92,4 @@ def _amount(done: int, start: Started) -> str:
     if start.unit == "bytes":
         total = f" of {start.total / _MEGABYTE:.1f}" if start.total else ""
         return f"{done / _MEGABYTE:.1f}{total} MB"
-    return f"{done} of {start.total} {start.unit}" if start.unit == "releases" else ""
+    return f"{done} of {start.total} {start.unit}" if start.unit in _COUNTED else ""

@@ -1,0 +1,222 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`headwater atlas` and `headwater audit`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import click
+
+from headwater.cli.run import common_options, running
+from headwater.commands.atlas import page as pages
+from headwater.commands.atlas import update as updates
+from headwater.commands.audit import AuditReport, audit
+from headwater.effects.probe import ProbeOptions
+from headwater.report import atlas as shown
+from headwater.report import machine, terminal
+from headwater.report.audit import audit_object, print_audit
+
+
+@click.group("atlas")
+def atlas_group() -> None:
+    """What is known of every case over every release: tests/repro/atlas.toml."""
+
+
+def _measure_options(function: Callable[..., Any]) -> Callable[..., Any]:
+    options = [
+        click.option("--cases", multiple=True, metavar="SPEC", help="Only these cases: ids, with commas."),
+        click.option(
+            "--releases", default="all", show_default=True, metavar="SPEC", help="5.10.1, '>=5.5.0,<5.13' ..."
+        ),
+        click.option("--devices", multiple=True, metavar="D", help="Default: cpu. On several they must agree."),
+        click.option("--fresh", is_flag=True, help="Run also what is known from earlier runs."),
+        click.option(
+            "--jobs", type=click.IntRange(1, 64), default=1, show_default=True, metavar="N", help="Probes at a time."
+        ),
+    ]
+    for option in reversed(options):
+        function = option(function)
+    return function
+
+
+def _request(common: dict[str, Any], new: bool) -> updates.AtlasRequest:
+    """The request out of what click gives; the common options are left."""
+    asked = {name: common.pop(name) for name in ("cases", "releases", "devices", "jobs")}
+    return updates.AtlasRequest(**asked, new=new, options=ProbeOptions(fresh=common.pop("fresh")))
+
+
+@atlas_group.command("show")
+@click.argument("case", required=False)
+@common_options
+def atlas_show(case: str | None, **common: Any) -> None:
+    """Show what the atlas says, of all cases or of one.
+
+    \b
+    Examples:
+      headwater atlas show
+      headwater atlas show early-init
+    """
+    with running("atlas show", **common) as (context, output):
+        atlas, cases, series = pages.shown(context, case)
+        ids = [one.id for one in cases]
+        output.give(
+            lambda console: shown.print_atlas(console, atlas, cases, series, case is not None),
+            releases=[str(version) for version in atlas.releases],
+            entries=[shown.entry_object(entry) for entry in atlas.entries if entry.case in ids],
+            changes=[shown.change_object(change) for change in atlas.changes if change.case in ids],
+            series={one: series[one] for one in ids if one in series},
+        )
+
+
+@atlas_group.command("update")
+@click.option("--new", is_flag=True, help="Only what the atlas does not cover yet.")
+@click.option("--write", is_flag=True, help="Write the atlas; else only say what would change.")
+@_measure_options
+@common_options
+def atlas_update(new: bool, write: bool, **common: Any) -> None:
+    """Measure cases on releases, and show what would change in the atlas.
+
+    What is known from earlier runs is not run again. Harness errors, devices that are not there, and verdicts on which
+    devices disagree are told and never written; untestable and other failures are written, and told.
+
+    \b
+    Examples:
+      headwater atlas update
+      headwater pins update && headwater atlas update --new --write
+      headwater atlas update --cases early-init --releases '>=5.5.0' --write
+
+    Status 1: something could not be measured, or a change-over whose commit is recorded has moved.
+    """
+    request = _request(common, new)
+    with running("atlas update", **common) as (context, output):
+        report = updates.update(context, request, write)
+        update = report.update
+        output.give(
+            lambda console: shown.print_update(
+                console, update, report.lost_comments if report.changed else (), _update_sentence(report)
+            ),
+            changed=report.changed,
+            written=report.written,
+            differences=[shown.difference_object(one) for one in update.differences],
+            unclear=[shown.difference_object(one) for one in update.unclear],
+            unwritten=[shown.unwritten_object(one) for one in update.unwritten],
+            gaps=[shown.gap_object(gap) for gap in update.gaps],
+            dropped=[shown.change_object(change) for change in update.dropped],
+            probes=[machine.probe_object(row) for row in report.rows],
+            probes_run=report.ran,
+            interrupted=report.interrupted,
+        )
+        raise click.exceptions.Exit(report.exit_status)
+
+
+def _update_sentence(report: updates.UpdateReport) -> str:
+    measured = f"{len(report.rows)} cells measured, {report.ran} of them by a probe now."
+    if report.interrupted:
+        return f"{measured} Interrupted: nothing was written; the same command goes on."
+    if not report.changed:
+        return f"{measured} The atlas stays as it is."
+    count = len(report.update.differences)
+    what = f"{count} cell{'s' * (count != 1)} differ{'s' * (count == 1)}" if count else "Its form alone differs"
+    return f"{measured} {what}. " + ("The atlas was written." if report.written else "--write writes it.")
+
+
+@atlas_group.command("check")
+@_measure_options
+@common_options
+def atlas_check(**common: Any) -> None:
+    """Measure every recorded cell; fail where one no longer holds.
+
+    \b
+    Examples:
+      headwater atlas check
+      headwater atlas check --cases early-init --releases 5.10.1,5.24.0 --fresh
+
+    Status 1: a recorded cell no longer holds, or could not be measured.
+    """
+    request = _request(common, new=False)
+    with running("atlas check", **common) as (context, output):
+        report = updates.check(context, request)
+        check = report.check
+        output.give(
+            lambda console: shown.print_check(console, check),
+            held=check.held,
+            broken=[shown.difference_object(one) for one in check.broken],
+            unmeasured=[shown.unwritten_object(one) for one in check.unmeasured],
+            gaps=[shown.gap_object(gap) for gap in check.gaps],
+            probes=[machine.probe_object(row) for row in report.rows],
+            probes_run=report.ran,
+            interrupted=check.interrupted,
+        )
+        raise click.exceptions.Exit(check.exit_status)
+
+
+@atlas_group.command("page")
+@click.option("--write", is_flag=True, help="Write them; else only say whether they are up to date.")
+@common_options
+def atlas_page(write: bool, **common: Any) -> None:
+    """Make docs/atlas.md, and the README's table, from the atlas and the cases.
+
+    \b
+    Example:
+      headwater atlas page --write
+
+    Status 1: without --write, one of them is out of date.
+    """
+    with running("atlas page", **common) as (context, output):
+        report = pages.page(context, write)
+        state = "written" if report.written else "out of date; --write writes it"
+        lines = [f"{path}: {state}" for path in report.outdated] or ["docs/atlas.md and README.md are up to date"]
+        output.give(
+            lambda console: terminal.print_lines(console, lines),
+            outdated=list(report.outdated),
+            written=report.written and bool(report.outdated),
+        )
+        raise click.exceptions.Exit(1 if report.outdated and not report.written else 0)
+
+
+@click.command("audit")
+@click.argument("release", required=False)
+@click.option(
+    "--python",
+    type=click.Path(path_type=Path),
+    metavar="PATH",
+    help="Audit this interpreter's, or environment's, library.",
+)
+@common_options
+def audit_command(release: str | None, python: Path | None, **common: Any) -> None:
+    """List the known bugs of a release; by default of the transformers installed in the current environment.
+
+    The current environment is the active one (VIRTUAL_ENV, CONDA_PREFIX), else that of the interpreter that this was
+    started with, or the first python on PATH that has transformers. Nothing is imported, fetched or probed.
+
+    \b
+    Examples:
+      headwater audit
+      headwater audit 5.10.1
+      headwater audit --python ../my-venv
+
+    Status 1: it has known bugs, or the atlas was not measured on this very version: not tested is not passed.
+    """
+    with running("audit", **common) as (context, output):
+        report = audit(context, release, python)
+        installed = report.installed
+        output.give(
+            lambda console: print_audit(console, _audited(report), report.audit, report.notes),
+            package=report.package,
+            version=report.named,
+            installed={
+                "python": str(installed.python), "found_by": installed.found_by, "place": str(installed.place),
+                "origin": installed.origin,
+            } if installed else None,
+            **audit_object(report.audit),
+            cases=report.covered,
+            notes=list(report.notes),
+        )  # fmt: skip
+        raise click.exceptions.Exit(report.exit_status)
+
+
+def _audited(report: AuditReport) -> str:
+    where = f" ({report.installed.place}, by {report.installed.found_by})" if report.installed else ""
+    return f"{report.package} {report.named}{where}"

@@ -1,0 +1,114 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`headwater case`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from headwater.cli.run import common_options, running
+from headwater.commands.case.check import check_cases
+from headwater.commands.case.new import NewCaseRequest, new_case
+from headwater.core.results import INTERRUPTED
+from headwater.effects.probe import ProbeOptions
+from headwater.report import cases as shown
+from headwater.report import machine
+from headwater.report.atlas import entry_object
+
+_JOBS = click.option(
+    "--jobs", type=click.IntRange(1, 64), default=1, show_default=True, metavar="N", help="Probes at a time."
+)
+
+
+@click.group("case")
+def case_group() -> None:
+    """The cases of tests/repro: small scripts that each show one bug."""
+
+
+@case_group.command("list")
+@common_options
+def case_list(**common: Any) -> None:
+    """List the cases, with the releases on which each is bad.
+
+    \b
+    Example:
+      headwater case list
+    """
+    with running("case list", **common) as (context, output):
+        cases, atlas = list(context.workspace.atlas_cases().values()), context.workspace.atlas
+        output.give(
+            lambda console: shown.print_cases(console, cases, atlas),
+            cases=[shown.case_object(case, atlas) for case in cases],
+        )
+
+
+@case_group.command("check")
+@click.argument("ids", nargs=-1, metavar="[ID]...")
+@click.option("--fresh", is_flag=True, help="Run also what is known from earlier runs.")
+@_JOBS
+@common_options
+def case_check(ids: tuple[str, ...], fresh: bool, jobs: int, **common: Any) -> None:
+    """Run each case's self-test: bad on one release that the atlas names, and good on another.
+
+    A case marked `open = true` is good on none, and must be absent where the atlas says so. No case's failure may be
+    matched by a signature of another, unless one of them says `same_as`.
+
+    \b
+    Examples:
+      headwater case check
+      headwater case check early-init
+    """
+    with running("case check", **common) as (context, output):
+        report = check_cases(context, ids, ProbeOptions(fresh=fresh), jobs)
+        output.give(
+            lambda console: shown.print_case_checks(console, report.checks),
+            cases=[shown.case_check_object(check) for check in report.checks],
+            probes=[machine.probe_object(row) for check in report.checks for row in check.rows],
+            probes_run=report.ran,
+            interrupted=report.interrupted,
+        )
+        raise click.exceptions.Exit(report.exit_status)
+
+
+@case_group.command("new")
+@click.argument("issue", metavar="ISSUE-OR-URL")
+@click.option("--script", required=True, type=click.Path(path_type=Path), metavar="FILE", help="The reporter's script.")
+@click.option("--bad", required=True, metavar="RELEASE", help="A release where it fails.")
+@click.option("--good", metavar="RELEASE", help="A release where it does not.")
+@click.option("--id", "case_id", metavar="ID", help="The case's id; default: from the script's name.")
+@click.option("--title", metavar="TEXT", help="One line of what is wrong; default: the failure.")
+@click.option("--releases", metavar="SPEC", help="Where to probe the case; default: the releases around the bad one.")
+@_JOBS
+@common_options
+def case_new(**asked: Any) -> None:
+    """Make a case of a reporter's script.
+
+    It is run on the bad release, its failure is learned, and a case around the script's body is written to tests/repro,
+    if that is bad there, too. Nothing that is there is ever overwritten.
+
+    \b
+    Examples:
+      headwater case new 46439 --script report.py --bad 5.10.1 --good 5.4.0 --id early-init-again
+      headwater case new huggingface/transformers#46439 --script report.py --bad 5.10.1
+    """
+    common = {name: asked.pop(name) for name in ("as_json", "file", "offline", "root")}
+    request = NewCaseRequest(**asked, options=ProbeOptions())
+    with running("case new", **common) as (context, output):
+        report = new_case(context, request)
+        path = str(report.path.relative_to(context.workspace.root))
+        output.give(
+            lambda console: shown.print_new_case(
+                console, path, report.learned, report.rows, report.proposed, report.notes
+            ),
+            case=report.case.id,
+            path=path,
+            learned=report.learned,
+            proposed=[entry_object(entry) for entry in report.proposed],
+            notes=list(report.notes),
+            probes=[machine.probe_object(row) for row in report.rows],
+            probes_run=report.ran,
+            interrupted=report.interrupted,
+        )
+        raise click.exceptions.Exit(INTERRUPTED if report.interrupted else 0)

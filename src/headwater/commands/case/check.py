@@ -1,0 +1,52 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`headwater case check`: every case must see its bug where it is, and not where it is not."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from headwater.commands.atlas.measure import Cell, measure
+from headwater.commands.context import Context
+from headwater.commands.repro import choose_cases
+from headwater.core.case_checks import CaseCheck, judge_cases, plan
+from headwater.core.results import INTERRUPTED
+from headwater.core.verdicts import Verdict
+from headwater.effects.probe import ProbeOptions
+
+
+@dataclass(frozen=True)
+class CaseCheckReport:
+    """The cases that were checked, how many probes ran for them, and whether the run was interrupted."""
+
+    checks: tuple[CaseCheck, ...]
+    ran: int
+    interrupted: bool
+
+    @property
+    def exit_status(self) -> int:
+        """0 where no case has a fault."""
+        if self.interrupted:
+            return INTERRUPTED
+        if any(row.verdict is Verdict.HARNESS_ERROR for check in self.checks for row in check.rows):
+            return 5
+        return 1 if any(check.faults for check in self.checks) else 0
+
+
+def check_cases(context: Context, ids: Sequence[str], options: ProbeOptions, jobs: int) -> CaseCheckReport:
+    """Run the self-tests of cases, on releases that the atlas names.
+
+    Raises:
+        BadInput: there is no such case.
+    """
+    pins = context.workspace.pins
+    every = context.workspace.atlas_cases()
+    chosen = choose_cases(every, ids)
+    made = plan(
+        chosen, every, context.workspace.atlas, pins.versions,
+        lambda v: pins.group_of(v).name if pins.is_grouped(v) else None,
+    )  # fmt: skip
+    cells = [Cell(every[test.case], test.release) for test in made.tests]
+    measured = measure(context, cells, options, jobs)
+    checks = judge_cases(chosen, list(every.values()), made, measured.rows)
+    return CaseCheckReport(tuple(checks), measured.ran, measured.interrupted)

@@ -1,0 +1,187 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`headwater case new`: from a reporter's script to a case of the workspace."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from packaging.version import Version
+
+from headwater.commands.atlas.measure import Cell, measure
+from headwater.commands.context import Context
+from headwater.core.atlas import AtlasEntry
+from headwater.core.atlas_text import ranges
+from headwater.core.case_making import NewCase, case_id_of, case_source, read_reference, signature_from
+from headwater.core.cases import Case, is_case_id, read_case
+from headwater.core.errors import BadInput, HarnessError
+from headwater.core.learning import Learned, learn
+from headwater.core.releases import nearest, require_known, select
+from headwater.core.results import ProbeResult
+from headwater.core.verdicts import Verdict
+from headwater.effects.files import write_new
+from headwater.effects.probe import ProbeOptions
+from headwater.effects.targets import load_target
+from headwater.effects.workspace import HELPER
+
+_AROUND = 6  # releases beside the bad one, where nobody says which
+
+
+@dataclass(frozen=True)
+class NewCaseRequest:
+    """A case to be made: of which issue, from which script, bad on which release; `good` is one without the bug.
+
+    Without `case_id` the script's name gives it, without `title` the failure; `releases` (a SPEC) are probed with the
+    case once it is made, by default those nearest to the bad one.
+    """
+
+    issue: str
+    script: Path
+    bad: str
+    good: str | None
+    case_id: str | None
+    title: str | None
+    releases: str | None
+    jobs: int
+    options: ProbeOptions
+
+
+@dataclass(frozen=True)
+class NewCaseReport:
+    """The case that was written, what was learned, the releases it was probed on, and what the atlas may say of it."""
+
+    case: Case
+    path: Path
+    learned: str
+    rows: tuple[ProbeResult, ...]
+    proposed: tuple[AtlasEntry, ...]
+    notes: tuple[str, ...]
+    ran: int
+    interrupted: bool
+
+
+def new_case(context: Context, request: NewCaseRequest) -> NewCaseReport:
+    """Run the script on the bad release, learn how its failure is known, write the case, and probe around.
+
+    Nothing is written unless the case, too, is bad there, and not on the good release.
+
+    Raises:
+        BadInput: the script cannot be made a case, or does not fail, with the reason; the case is there already.
+        HarnessError: a probe could not be run.
+    """
+    known = context.workspace.pins.versions
+    reference = read_reference(request.issue)
+    bad = require_known(request.bad, known)
+    good = require_known(request.good, known) if request.good is not None else None
+    releases = _around(request.releases, bad, good, known)
+    path = _free_place(context, request)
+    learned, row = _learn(context, request, bad, good)
+    case, source = _make(context, request, reference, path.name, learned, row)
+    first = measure(context, [Cell(case, one) for one in (bad, good) if one is not None], request.options)
+    _prove(first.rows, bad, first.interrupted)
+    write_new(path, source)
+    rest = measure(
+        context, [Cell(case, one) for one in releases if one not in (bad, good)], request.options, request.jobs
+    )
+    rows = sorted((*first.rows, *rest.rows), key=lambda one: Version(one.revision))
+    cells = {(case.id, Version(one.revision)): one.verdict for one in rows if one.verdict is not Verdict.HARNESS_ERROR}
+    proposed = ranges(case.id, cells, known)
+    assert learned.bug is not None
+    return NewCaseReport(
+        case, path, learned.bug.words, tuple(rows), tuple(proposed), _notes(case, rows), first.ran + rest.ran + 1,
+        rest.interrupted,
+    )  # fmt: skip
+
+
+def _around(spec: str | None, bad: Version, good: Version | None, known: Sequence[Version]) -> list[Version]:
+    if spec is not None:
+        return select(spec, known)
+    return sorted({bad, *([good] if good else []), *nearest(bad, [v for v in known if v != bad], _AROUND)})
+
+
+def _free_place(context: Context, request: NewCaseRequest) -> Path:
+    """Where the case will be written."""
+    case_id = request.case_id if request.case_id is not None else case_id_of(request.script.stem)
+    if not is_case_id(case_id):
+        raise BadInput(f"{case_id!r} is no case id; name one in kebab-case with --id")
+    if case_id in context.workspace.cases():
+        raise BadInput(f"there is a case {case_id} already; name another with --id")
+    path = context.workspace.own_cases / f"{case_id.replace('-', '_')}.py"
+    if path.exists():
+        raise BadInput(f"{path.relative_to(context.workspace.root)} is there already; name another case with --id")
+    return path
+
+
+def _learn(
+    context: Context, request: NewCaseRequest, bad: Version, good: Version | None
+) -> tuple[Learned, ProbeResult]:
+    """What the script's failure on the bad release teaches, and the row that showed it."""
+    if not request.script.is_file():
+        raise BadInput(f"--script {request.script}: no such file")
+    target = load_target(context.workspace, request.script.name, folder=request.script.parent.absolute())
+    if target.kind != "script":
+        what = {"case": "a case already; copy it to tests/repro", "tests": "a test; name a script that runs"}
+        raise BadInput(f"{request.script} is {what.get(target.kind, 'no python script')}")
+    beside = [name for name in target.case.files if not name.startswith("headwater_")]
+    needed = [name for name in beside if name not in (request.script.name, HELPER)]
+    if needed:
+        raise BadInput(f"{request.script} needs {needed[0]} beside it; put all of it into one file")
+    ends = [one for one in (bad, good) if one is not None]
+    measured = measure(context, [Cell(target.case, one) for one in ends], request.options)
+    if measured.interrupted:
+        raise KeyboardInterrupt
+    for row in measured.rows:
+        if row.verdict is Verdict.HARNESS_ERROR:
+            raise HarnessError(f"{request.script.name} on {row.revision}: {row.evidence.message}")
+    outcomes = [row.outcomes for row in measured.rows]
+    learned = learn(target.case, outcomes[0], outcomes[1] if good else (), context.workspace.pins.package)
+    if learned.bug is None:
+        raise BadInput(f"nothing can be learned from {request.script.name} on {bad}: {learned.why}")
+    return learned, measured.rows[0]
+
+
+def _make(
+    context: Context, request: NewCaseRequest, reference: str, file: str, learned: Learned, row: ProbeResult
+) -> tuple[Case, str]:
+    """The case, and its text."""
+    bug = learned.bug
+    assert bug is not None
+    if bug.type.startswith("ExitStatus"):
+        raise BadInput(
+            f"{request.script.name} tells by an exit status what it saw; a case raises an exception that says it"
+        )
+    script = request.script.read_text(encoding="utf-8-sig")
+    severity = "crash" if bug.frame is not None else "wrong-result" if bug.type == "AssertionError" else "unclear"
+    title = request.title or f"{bug.type}: {' '.join((row.evidence.message or '').split())}"[:100]
+    case_id = file.removesuffix(".py").replace("_", "-")
+    source = case_source(NewCase(case_id, title, reference, severity, signature_from(bug, row.evidence)), script)
+    helper = context.workspace.own_cases / HELPER
+    return read_case(file, source, {HELPER: helper.read_bytes()}), source
+
+
+def _prove(rows: Sequence[ProbeResult], bad: Version, interrupted: bool) -> None:
+    """See that the case says of both ends what the script did."""
+    if interrupted:
+        raise KeyboardInterrupt
+    for row in rows:
+        seen = f"{row.verdict.words} on {row.revision} ({row.evidence.type}: {row.evidence.message})"
+        if row.verdict is Verdict.HARNESS_ERROR:
+            raise HarnessError(f"{row.case} is {seen}")
+        if (row.verdict is Verdict.BAD) != (row.revision == str(bad)):
+            wanted = "bad" if row.revision == str(bad) else "without the bug"
+            raise BadInput(f"as a case it is {seen}, and should be {wanted}; nothing was written")
+
+
+def _notes(case: Case, rows: Sequence[ProbeResult]) -> tuple[str, ...]:
+    """What is left for a person to do."""
+    notes = [
+        f"Read {case.file}: say in its title, user_sees and meanwhile what a user needs, keep what the bug needs, and "
+        "judge behaviour, so that it tells the truth on every release.",
+        f"`headwater atlas update --cases {case.id} --write` measures it on all releases and writes the atlas.",
+    ]
+    if not any(row.verdict is Verdict.GOOD for row in rows):
+        notes.append("No release was seen good; if none is, mark the case `open = true`.")
+    if not any(row.verdict is Verdict.ABSENT for row in rows):
+        notes.append("Where the feature is not there, the case must say `casekit.absent(reason)`.")
+    return tuple(notes)
