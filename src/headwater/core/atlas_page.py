@@ -23,8 +23,9 @@ def atlas_page(atlas: Atlas, cases: Mapping[str, Case], series: Mapping[str, Seq
     over = f"the releases from {measured[0]} to {measured[-1]}" if measured else "no release"
     parts = [
         "# The atlas\n",
-        f"What every case says on every release: {len(cases)} cases over {over}. Made from tests/repro by {_COMMAND};\n"
-        "`headwater atlas check` measures it anew. Ranges are in version order: 5.10.4 was published after 5.12.0.\n",
+        f"What every case says on every release: {len(cases)} cases over {over}. Made from\n"
+        f"tests/repro by {_COMMAND}; `headwater atlas check` measures it anew. Ranges are in\n"
+        "version order: 5.10.4 was published after 5.12.0.\n",
         _table(atlas, cases, series, short=False),
         "## Case by case\n",
         *(_section(atlas, case, series.get(case.id, ())) for case in cases.values()),

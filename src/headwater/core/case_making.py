@@ -8,6 +8,7 @@ import ast
 import json
 import re
 import textwrap
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from headwater.core.errors import BadInput
@@ -19,18 +20,20 @@ _REFERENCE = re.compile(
     r"(?:https?://[^/\s]+/)?(?P<repo>[\w.-]+/[\w.-]+)(?:#|/(?:issues|pull)/)(?P<number>\d+)(?:[/?#]\S*)?"
 )
 _NUMBER = re.compile(r"#?(\d+)")
-# What `learning.normalise_message` puts in the place of what differs between runs, as patterns of it.
+# What `learning.normalise_message` puts in the place of what differs between runs, as patterns of it: as simple ones as
+# serve for most messages, and those that serve for all.
 _PATTERNS = {
     "<number>x<number>": r"\d+(?:x\d+)+",
-    "<number>": r"[-+]?\d+(?:\.\d+)*(?:[eE][-+]?\d+)?",
+    "<number>": r"\d+",
     "<path>/": r"(?:/[\w.+@~-]+)+/",
     "<path>": r"(?:/[\w.+@~-]+)+",
     "<address>": r"0[xX][0-9a-fA-F]+",
     "<id>": r"[0-9a-f-]{32,}",
-    " ": r"\s+",
+    " ": " ",
 }
+_GENERAL = {**_PATTERNS, "<number>": r"[-+]?\d+(?:\.\d+)*(?:[eE][-+]?\d+)?", " ": r"\s+"}
 _PLACEHOLDER = re.compile("(" + "|".join(map(re.escape, _PATTERNS)) + ")")
-_LENGTH = 160  # characters of a message that a signature keeps
+_LENGTH = 96  # characters of a message's pattern, so that its line fits
 QUOTES = '""'  # what makes three of a string's quotes
 _TAIL = '\n\nif __name__ == "__main__":\n    casekit.main(run, __file__)\n'
 
@@ -66,18 +69,28 @@ def signature_from(learned: LearnedSignature, seen: Evidence) -> Signature:
         raise BadInput(
             f"{learned.type} without a message is nothing to know the bug by; give the script's exception one"
         )
-    cut = len(learned.message) > _LENGTH
-    kept = (learned.message[:_LENGTH].rpartition(" ")[0] or learned.message[:_LENGTH]) if cut else learned.message
-    parts = [_PATTERNS.get(part) or re.escape(part) for part in _PLACEHOLDER.split(kept)]
-    message = r"^\s*" + "".join(parts) + ("" if cut else r"\s*$")
     frame = None
     if learned.frame is not None:
         path, _, function = learned.frame.partition(" in ")
         frame = f"^{re.escape(path)}:\\d+ in {re.escape(function)}$"
-    made = Signature(learned.type, message, frame)
-    if not made.matches(seen):
-        raise BadInput(f"no pattern could be made of {seen.type}: {seen.message!r}; write the case's signature by hand")
-    return made
+    for patterns in (_PATTERNS, _GENERAL):
+        made = Signature(learned.type, _message_pattern(learned.message, patterns), frame)
+        if made.matches(seen):
+            return made
+    raise BadInput(f"no pattern could be made of {seen.type}: {seen.message!r}; write the case's signature by hand")
+
+
+def _message_pattern(message: str, patterns: Mapping[str, str]) -> str:
+    """A pattern of a normalised message, or of as many of its first words as fit."""
+    words = message.split(" ")
+    for count in range(len(words), 0, -1):
+        parts = _PLACEHOLDER.split(" ".join(words[:count]))
+        # Outside of a set a hyphen means itself.
+        pattern = "".join(patterns.get(part) or re.escape(part).replace(r"\-", "-") for part in parts)
+        if len(pattern) <= _LENGTH or count == 1:
+            break
+    begin, end = (r"^\s*", r"\s*$") if patterns is _GENERAL else ("^", "$")
+    return begin + pattern + (end if count == len(words) else "")
 
 
 @dataclass(frozen=True)
@@ -206,7 +219,8 @@ def _indented(script: str, body: list[ast.stmt]) -> str:
         start = min([node.lineno, *(d.lineno for d in getattr(node, "decorator_list", []))])
         # What stands between two statements that are kept is comments and blank lines, or code that is not kept.
         gap = [line for line in lines[before : start - 1] if re.match(r"\s*(#(?!!)|$)", line)]
-        made += [f"    {line.strip()}" if line.strip() else "" for line in gap]
+        for line in gap:
+            made += [f"    {line.strip()}"] if line.strip() else [""] if made and made[-1] else []
         margin = " " * node.col_offset
         # A statement behind a semicolon stands on a line that is there already.
         for number, line in list(enumerate(lines, 1))[max(before, start - 1) : node.end_lineno]:

@@ -74,5 +74,5 @@ def print_new_case(
         table.add_row(row.revision, verdict_text(row.verdict), evidence_text(row.evidence))
     console.print(table)
     print_lines(console, ["", "For the atlas, from these releases alone:", ""])
-    print_lines(console, [line for entry in proposed for line in entry_text(entry).splitlines()])
-    print_lines(console, ["", *notes])
+    print_lines(console, [line for entry in proposed for line in (*entry_text(entry).splitlines(), "")])
+    print_lines(console, notes)

@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, as_completed
 from dataclasses import dataclass
-from functools import lru_cache
+from threading import Lock
 
 from packaging.version import Version
 
@@ -43,54 +43,70 @@ class Measured:
 def measure(context: Context, cells: Sequence[Cell], options: ProbeOptions, jobs: int = 1) -> Measured:
     """Probe every cell, or recall it: `jobs` at a time, those of one release in a row and its neighbours next, so that
     trees and environments are started once. Interrupted, it gives what is known."""
-    pins = context.workspace.pins
-    probers = [context.prober(options) for _ in range(min(jobs, len(cells)) or 1)]
-    free: queue.SimpleQueue[Prober] = queue.SimpleQueue()
-    for prober in probers:
-        free.put(prober)
-    # One subject a release, so that the warning of a yanked one comes once.
-    subject_of = lru_cache(maxsize=None)(lambda release: context.subjects.release(pins.pin(release)))
-
-    def probe(cell: Cell) -> ProbeResult:
-        prober = free.get()
+    if not cells:
+        return Measured((), 0, False)
+    meter = _Meter(context, options, min(jobs, len(cells)))
+    futures: dict[Future[ProbeResult], int] = {}
+    interrupted = False
+    with ThreadPoolExecutor(meter.jobs, "cell") as pool:
         try:
-            subject: Subject = subject_of(cell.release)
-            return prober.probe(subject, cell.case, cell.device)
+            for place in sorted(range(len(cells)), key=lambda n: cells[n].release):
+                futures[pool.submit(meter.probe, cells[place])] = place
+            _wait_for(context, futures)
+        except KeyboardInterrupt:
+            interrupted = True
+        finally:
+            if not all(future.done() for future in futures):
+                pool.shutdown(wait=False, cancel_futures=True)
+                meter.abandon()
+    rows = {futures[f]: f.result() for f in futures if not f.cancelled() and f.exception() is None}
+    told = [rows[n] for n in sorted(rows) if not _abandoned(rows[n])]
+    return Measured(tuple(told), meter.ran, interrupted)
+
+
+class _Meter:
+    """Probes cells from several threads, each with a prober of its own."""
+
+    def __init__(self, context: Context, options: ProbeOptions, jobs: int) -> None:
+        self._context, self.jobs = context, jobs
+        self._probers = [context.prober(options) for _ in range(jobs)]
+        self._free: queue.SimpleQueue[Prober] = queue.SimpleQueue()
+        for prober in self._probers:
+            self._free.put(prober)
+        self._subjects: dict[Version, Subject] = {}
+        self._naming = Lock()
+
+    @property
+    def ran(self) -> int:
+        """How many probes were run."""
+        return sum(prober.ran for prober in self._probers)
+
+    def abandon(self) -> None:
+        """End what is being probed, at once and without a verdict."""
+        for prober in self._probers:
+            prober.abandon()
+
+    def probe(self, cell: Cell) -> ProbeResult:
+        """The row of a cell."""
+        prober = self._free.get()
+        try:
+            return prober.probe(self._subject(cell.release), cell.case, cell.device)
         except HarnessError as error:
             evidence = Evidence(type(error).__name__, str(error))
             return ProbeResult(
-                cell.case.id,
-                str(cell.release),
+                cell.case.id, str(cell.release), None, cell.device, Verdict.HARNESS_ERROR, evidence, 0.0, False, "",
                 None,
-                cell.device,
-                Verdict.HARNESS_ERROR,
-                evidence,
-                0.0,
-                False,
-                "",
-                None,
-            )
+            )  # fmt: skip
         finally:
-            free.put(prober)
+            self._free.put(prober)
 
-    pool = ThreadPoolExecutor(len(probers), "cell")
-    futures: dict[Future[ProbeResult], int] = {}
-    interrupted = False
-    try:
-        for place in sorted(range(len(cells)), key=lambda n: cells[n].release):
-            futures[pool.submit(probe, cells[place])] = place
-        _wait_for(context, futures)
-    except KeyboardInterrupt:
-        interrupted = True
-    finally:
-        for future in futures:
-            future.cancel()
-        for prober in probers if not all(future.done() for future in futures) else ():
-            prober.abandon()
-        pool.shutdown(wait=True)
-    rows = {futures[f]: f.result() for f in futures if f.done() and not f.cancelled() and f.exception() is None}
-    told = [rows[n] for n in sorted(rows) if not _abandoned(rows[n])]
-    return Measured(tuple(told), sum(prober.ran for prober in probers), interrupted)
+    def _subject(self, release: Version) -> Subject:
+        # One a release, so that the warning of a yanked one comes once.
+        with self._naming:
+            if release not in self._subjects:
+                pin = self._context.workspace.pins.pin(release)
+                self._subjects[release] = self._context.subjects.release(pin)
+            return self._subjects[release]
 
 
 def _abandoned(row: ProbeResult) -> bool:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -153,7 +154,7 @@ def _make(
         )
     script = request.script.read_text(encoding="utf-8-sig")
     severity = "crash" if bug.frame is not None else "wrong-result" if bug.type == "AssertionError" else "unclear"
-    title = request.title or f"{bug.type}: {' '.join((row.evidence.message or '').split())}"[:100]
+    title = request.title or textwrap.shorten(f"{bug.type}: {row.evidence.message}", 100, placeholder=" ...")
     case_id = file.removesuffix(".py").replace("_", "-")
     source = case_source(NewCase(case_id, title, reference, severity, signature_from(bug, row.evidence)), script)
     helper = context.workspace.own_cases / HELPER
