@@ -6,7 +6,7 @@ from __future__ import annotations
 import pytest
 from packaging.version import Version
 
-from headwater.core.atlas import Atlas, read_atlas
+from headwater.core.atlas import Atlas, AtlasChange, read_atlas
 from headwater.core.errors import BadInput
 from headwater.core.verdicts import Verdict
 
@@ -117,6 +117,76 @@ def test_an_overlap_is_found_in_any_order() -> None:
         for place in (1, 4):
             text = "\n[[entry]]\n".join([*entries[:place], extra, *entries[place:]])
             assert "two entries of early-init overlap" in refuse(text)
+
+
+CHANGE = """
+[[change]]
+case = "early-init"
+find = "introduced"
+release = "5.5.0"
+commit = "2dba8e0495974930af02274d75bd182d22cc1686"
+pull = 44950
+"""
+SHA = "2dba8e0495974930af02274d75bd182d22cc1686"
+
+
+def test_the_commit_of_a_change_over() -> None:
+    atlas = read_atlas(ATLAS + CHANGE, "atlas.toml")
+    change = AtlasChange("early-init", "introduced", Version("5.5.0"), SHA, 44950)
+    assert atlas.changes == (change,)
+    assert atlas.change("early-init", "introduced", Version("5.5.0")) == change
+    assert atlas.change("early-init", "fixed", Version("5.5.0")) is None
+    assert read_atlas(ATLAS + CHANGE.replace("pull = 44950\n", ""), "atlas.toml").changes[0].pull is None
+
+
+def test_change_overs_lie_between_bad_and_without_the_bug_alone() -> None:
+    atlas = read_atlas(ATLAS, "atlas.toml")
+    assert atlas.turns("early-init", "introduced") == [Version("5.5.0")]
+    # After the bad ones comes another failure, which says nothing of the bug.
+    assert atlas.turns("early-init", "fixed") == []
+    mended = ATLAS.replace('"other-failure"', '"good"')
+    assert read_atlas(mended, "atlas.toml").turns("early-init", "fixed") == [Version("5.13.0")]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "what"),
+    [
+        ('"introduced"', '"found"', "'find' in [change] must be introduced or fixed, not 'found'"),
+        ('"introduced"', '"fixed"', "'release' in [change] is 5.5.0, where early-init does not become without the bug"),
+        ('"5.5.0"', '"5.6.0"', "'release' in [change] is 5.6.0, where early-init does not become bad"),
+        ('"early-init"', '"unheard-of"', "'release' in [change] is 5.5.0, where unheard-of does not become bad"),
+        (SHA, SHA[:12], "'commit' in [change] must be 40 hexadecimal digits"),
+        ("44950", "0", "'pull' in [change] must be the number of a pull request"),
+        ("pull = 44950", "colour = 1", "'colour' in [change] is not a key"),
+    ],
+)
+def test_changes_that_are_refused(old: str, new: str, what: str) -> None:
+    assert what in refuse(ATLAS + CHANGE.replace(old, new))
+
+
+def test_two_commits_for_one_change_over_are_refused() -> None:
+    assert "has two commits for early-init: 5.5.0" in refuse(ATLAS + CHANGE + CHANGE)
+
+
+def test_a_release_that_was_not_measured_is_not_covered_by_a_range() -> None:
+    listed = '["4.56.0", "5.4.0", "5.5.0", "5.10.4", "5.12.1", "5.13.0", "5.24.0"]'
+    atlas = read_atlas(ATLAS.replace("schema = 1", f"schema = 1\nreleases = {listed}"), "atlas.toml")
+    assert atlas.expected("early-init", Version("5.10.4")) is Verdict.BAD
+    # Published later, between two that were measured.
+    assert atlas.expected("early-init", Version("5.10.5")) is None
+
+
+@pytest.mark.parametrize(
+    ("listed", "what"),
+    [
+        ('["five"]', "'releases' must be versions"),
+        ('["5.0.0", "4.56.0"]', "'releases' must be in version order, each once, and 4.56.0 follows 5.0.0"),
+        ('["5.0.0", "5.0.0"]', "'releases' must be in version order, each once"),
+        ('["4.56.0"]', "'last' in [entry] is 5.4.0, which `releases` does not list as measured"),
+    ],
+)
+def test_releases_that_are_refused(listed: str, what: str) -> None:
+    assert what in refuse(ATLAS.replace("schema = 1", f"schema = 1\nreleases = {listed}"))
 
 
 @pytest.mark.parametrize("value", ["1", "[1]", "['early-init']"])

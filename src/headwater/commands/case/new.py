@@ -103,6 +103,8 @@ def _around(spec: str | None, bad: Version, good: Version | None, known: Sequenc
 
 def _free_place(context: Context, request: NewCaseRequest) -> Path:
     """Where the case will be written."""
+    if not (context.workspace.own_cases / HELPER).is_file():
+        raise BadInput(f"tests/repro/{HELPER} is missing, which cases use; restore it")
     case_id = request.case_id if request.case_id is not None else case_id_of(request.script.stem)
     if not is_case_id(case_id):
         raise BadInput(f"{case_id!r} is no case id; name one in kebab-case with --id")
@@ -157,8 +159,7 @@ def _make(
     title = request.title or textwrap.shorten(f"{bug.type}: {row.evidence.message}", 100, placeholder=" ...")
     case_id = file.removesuffix(".py").replace("_", "-")
     source = case_source(NewCase(case_id, title, reference, severity, signature_from(bug, row.evidence)), script)
-    helper = context.workspace.own_cases / HELPER
-    return read_case(file, source, {HELPER: helper.read_bytes()}), source
+    return read_case(file, source, {HELPER: (context.workspace.own_cases / HELPER).read_bytes()}), source
 
 
 def _prove(rows: Sequence[ProbeResult], bad: Version, interrupted: bool) -> None:
