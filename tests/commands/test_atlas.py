@@ -95,7 +95,7 @@ def test_a_device_that_is_not_there_is_never_written(ground: Ground) -> None:
     done = ground.run(
         "atlas", "update", "--cases", "plain", "--devices", "xpu", "--releases", "5.7.0", "--write", "--json"
     )
-    assert done.status in (1, 5)
+    assert done.status == 5
     [one] = done.json["unwritten"]
     assert (one["case"], one["release"]) == ("plain", "5.7.0")
     assert "plain" not in atlas_of(ground).read_text(encoding="utf-8")

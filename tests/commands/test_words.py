@@ -48,6 +48,13 @@ def test_a_release_that_does_not_exist_names_the_nearest(headwater: Run) -> None
         (["backport", "early-init", "--onto", "5.10.1", "--as", "No Name"], "No Name"),
         (["reproo"], "repro"),
         (["repro", "5.10.1", "--repeat", "0"], "--repeat"),
+        (["atlas", "update", "--releases", "5.10.3"], "5.10.2"),
+        (["atlas", "check", "--cases", "nope"], "early-init"),
+        (["atlas", "show", "nope"], "early-init"),
+        (["case", "check", "nope"], "early-init"),
+        (["case", "new", "nothing", "--script", "x.py", "--bad", "5.10.1"], "'nothing' is no issue"),
+        (["case", "new", "1", "--script", "x.py", "--bad", "5.10.3"], "5.10.2"),
+        (["case", "new", "1", "--script", "no-such.py", "--bad", "5.10.1"], "no-such.py"),
         (["repro", ""], "''"),
         (["repro", "5.10.1", "--series", ""], "''"),
         (["repro", "5.10.1", "--output", "no/such/folder/x.json"], "no/such/folder"),
@@ -84,10 +91,13 @@ def test_outside_of_a_workspace(headwater: Run, tmp_path: Path) -> None:
         ["reduce"],
         ["backport"],
         ["checkout"],
+        ["audit"],
         ["pins", "update"],
         ["pins", "check"],
     ]
-    + [["cache", name] for name in ("info", "prune", "clean")],
+    + [["cache", name] for name in ("info", "prune", "clean")]
+    + [["atlas", name] for name in ("show", "update", "check", "page")]
+    + [["case", name] for name in ("list", "check", "new")],
 )
 def test_help_has_an_example(headwater: Run, words: list[str]) -> None:
     done = headwater(*words, "--help")

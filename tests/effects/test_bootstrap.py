@@ -12,7 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from headwater.bootstrap import _stamp, ensure_environment
+from headwater.bootstrap import _stamp, ensure_environment, restart
+from headwater.effects.installed import STARTED_BY
 
 ROOT = Path(__file__).parents[2]
 SCRIPTS = sorted(path.name for path in (ROOT / "scripts").glob("*.py"))
@@ -106,6 +107,14 @@ def test_an_index_that_is_not_there_is_told_without_credentials_and_tried_again(
         assert SECRET not in out + err
         assert "Traceback" not in err
     assert not (other / ".headwater" / "venv" / "headwater-stamp").exists()
+
+
+def test_what_a_script_was_started_with_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """For `headwater audit`, which would not see the user's environment from Headwater's own."""
+    monkeypatch.setenv(STARTED_BY, "somebody else's")
+    with pytest.raises(FileNotFoundError):
+        restart(tmp_path / "nowhere")
+    assert os.environ[STARTED_BY] == sys.executable
 
 
 def test_an_environment_that_is_current_is_taken_as_it_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
