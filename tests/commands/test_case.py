@@ -130,6 +130,8 @@ def test_a_script_becomes_a_case(cases: Ground) -> None:
     done = new(cases, "--bad", "5.2.0", "--good", "5.7.0", "--id", "it-breaks", "--json")
     assert done.status == 0, done.err
     assert done.json["path"] == "tests/repro/it_breaks.py"
+    # The script and the case on either end, and the case on six releases around.
+    assert done.json["probes_run"] == 10
     bad, good = ("5.0.0", "5.1.0", "5.2.0", "5.2.1", "5.2.2", "5.3.0"), ("5.4.0", "5.7.0")
     assert done.verdicts() == {**dict.fromkeys(bad, "bad"), **dict.fromkeys(good, "good")}
     assert [(one["verdict"], one["first"], one["last"]) for one in done.json["proposed"]] == [
@@ -175,6 +177,7 @@ def test_nothing_is_overwritten(cases: Ground) -> None:
         (case_source("mended"), [], "is a case already"),
         ("import beside\nraise KeyError('x')\n", [], "needs beside.py beside it"),
         (SCRIPT.format(module="mended"), ["--id", "No Id"], "'No Id' is no case id"),
+        (SCRIPT.format(module="mended"), ["--good", "5.2.0"], "--good and --bad are both 5.2.0"),
         (SCRIPT.format(module="mended"), ["--good", "5.9.0"], "there is no pinned release 5.9.0"),
     ],
 )  # fmt: skip

@@ -71,9 +71,7 @@ def read_case(file: str, source: str, siblings: Mapping[str, bytes]) -> Case:
     # Pad the block to where it stands, so that the lines in its errors are the file's own.
     text = "\n" * source.count("\n", 0, blocks[0].start("content")) + _uncommented(blocks[0])
     table = Table(parse(text, file), text, file)
-    case_id = table.text("id")
-    if not is_case_id(case_id):
-        raise table.error("id", f"must be kebab-case, not {case_id!r}")
+    case_id = _read_id(table)
     severity = table.text("severity")
     if severity not in SEVERITIES:
         raise table.error("severity", f"must be one of {', '.join(SEVERITIES)}, not {severity!r}")
@@ -101,6 +99,13 @@ def read_case(file: str, source: str, siblings: Mapping[str, bytes]) -> Case:
     table.close()
     _require_run(file, source)
     return case
+
+
+def _read_id(table: Table) -> str:
+    case_id: str = table.text("id")
+    if not is_case_id(case_id):
+        raise table.error("id", f"must be kebab-case, not {case_id!r}")
+    return case_id
 
 
 def _read_signature(table: Table) -> Signature:

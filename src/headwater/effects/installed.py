@@ -12,6 +12,8 @@ import shutil
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
+from urllib.parse import unquote, urlsplit
 
 from headwater.core.errors import BadInput
 from headwater.core.redaction import redact
@@ -36,9 +38,9 @@ print(json.dumps(said))
 
 @dataclass(frozen=True)
 class Installed:
-    """A package as an environment has it: its version, the folder that it lies in, the interpreter that was asked, and
-    how that was found. `origin` tells in words where it came from, if not from an index: a commit, or a folder that
-    may have been edited."""
+    """A package as an environment has it: its version, the folder that it lies in or below, the interpreter that was
+    asked, and how that was found. `origin` tells in words where it came from, if not from an index: a commit, or a
+    folder that may have been edited."""
 
     version: str
     place: Path
@@ -60,8 +62,9 @@ def find_installed(package: str, python: Path | None, environ: Mapping[str, str]
     for interpreter, found_by in places:
         said = _ask(interpreter, package)
         if said is not None:
-            origin = _origin(said["origin"])
-            return Installed(said["version"], Path(said["place"]), interpreter, found_by, origin)
+            told = json.loads(said["origin"] or "{}")
+            place = _checkout(told) or Path(said["place"])
+            return Installed(said["version"], place, interpreter, found_by, _origin(told))
         asked.append(f"{interpreter} ({found_by})")
     looked = f"looked at {', '.join(asked)}" if asked else "there is no active environment, and no python on PATH"
     raise BadInput(
@@ -111,9 +114,14 @@ def _ask(python: Path, package: str) -> dict[str, str] | None:
     return said
 
 
-def _origin(direct_url: str | None) -> str | None:
+def _checkout(told: Mapping[str, Any]) -> Path | None:
+    """The folder that an editable package is imported from."""
+    url = urlsplit(told.get("url", ""))
+    return Path(unquote(url.path)) if told.get("dir_info", {}).get("editable") and url.scheme == "file" else None
+
+
+def _origin(told: Mapping[str, Any]) -> str | None:
     """Where a package came from that was not installed from an index (PEP 610), unless it was a release's file."""
-    told = json.loads(direct_url) if direct_url else {}
     if "vcs_info" in told:
         return f"commit {told['vcs_info'].get('commit_id', 'unknown')} of {redact(told['url'])}"
     if "dir_info" in told:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from packaging.version import Version
 
-from headwater.commands.atlas.measure import Cell, measure
+from headwater.commands.atlas.measure import Cell, Measured, measure
 from headwater.commands.context import Context
 from headwater.core.atlas import AtlasEntry
 from headwater.core.atlas_text import ranges
@@ -75,10 +75,12 @@ def new_case(context: Context, request: NewCaseRequest) -> NewCaseReport:
     reference = read_reference(request.issue)
     bad = require_known(request.bad, known)
     good = require_known(request.good, known) if request.good is not None else None
+    if good == bad:
+        raise BadInput(f"--good and --bad are both {bad}")
     releases = _around(request.releases, bad, good, known)
     path = _free_place(context, request)
-    learned, row = _learn(context, request, bad, good)
-    case, source = _make(context, request, reference, path.name, learned, row)
+    learned, seen = _learn(context, request, bad, good)
+    case, source = _make(context, request, reference, path.name, learned, seen.rows[0])
     first = measure(context, [Cell(case, one) for one in (bad, good) if one is not None], request.options)
     _prove(first.rows, bad, first.interrupted)
     write_new(path, source)
@@ -90,8 +92,8 @@ def new_case(context: Context, request: NewCaseRequest) -> NewCaseReport:
     proposed = ranges(case.id, cells, known)
     assert learned.bug is not None
     return NewCaseReport(
-        case, path, learned.bug.words, tuple(rows), tuple(proposed), _notes(case, rows), first.ran + rest.ran + 1,
-        rest.interrupted,
+        case, path, learned.bug.words, tuple(rows), tuple(proposed), _notes(case, rows),
+        seen.ran + first.ran + rest.ran, rest.interrupted,
     )  # fmt: skip
 
 
@@ -116,10 +118,8 @@ def _free_place(context: Context, request: NewCaseRequest) -> Path:
     return path
 
 
-def _learn(
-    context: Context, request: NewCaseRequest, bad: Version, good: Version | None
-) -> tuple[Learned, ProbeResult]:
-    """What the script's failure on the bad release teaches, and the row that showed it."""
+def _learn(context: Context, request: NewCaseRequest, bad: Version, good: Version | None) -> tuple[Learned, Measured]:
+    """What the script's failure on the bad release teaches, and the rows of both ends, the bad one's first."""
     if not request.script.is_file():
         raise BadInput(f"--script {request.script}: no such file")
     target = load_target(context.workspace, request.script.name, folder=request.script.parent.absolute())
@@ -141,7 +141,7 @@ def _learn(
     learned = learn(target.case, outcomes[0], outcomes[1] if good else (), context.workspace.pins.package)
     if learned.bug is None:
         raise BadInput(f"nothing can be learned from {request.script.name} on {bad}: {learned.why}")
-    return learned, measured.rows[0]
+    return learned, measured
 
 
 def _make(
