@@ -36,7 +36,8 @@ def run(device: str) -> None:
         casekit.require(ready, f"attention layer {layer_idx} was not initialised early")
 
     state = casekit.conv_state(BATCH, CONV_WIDTH, device)
-    returned = cache.update_conv_state(state, LINEAR_LAYER)
+    # Of the layer itself, as it is the layer that was prepared wrongly; below, through the cache, as models do.
+    returned = cache.layers[LINEAR_LAYER].update_conv_state(state)
     casekit.require(casekit.same(returned, state), "the convolution state came back changed")
 
     keys, values = casekit.key_values(BATCH, TOKENS, device)
