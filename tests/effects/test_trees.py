@@ -3,10 +3,12 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
 import shutil
 from collections.abc import Callable
+from contextlib import ExitStack
 from pathlib import Path
 from subprocess import Popen
 
@@ -16,7 +18,7 @@ from headwater.core.events import Event, Note
 from headwater.effects.folders import Folders
 from headwater.effects.git import GitDir, GitFailed
 from headwater.effects.mirror import Mirror
-from headwater.effects.trees import Trees
+from headwater.effects.trees import Tree, Trees, hold
 from headwater.effects.workspace import Cache
 
 MirrorOf = Callable[..., tuple[Mirror, list[str]]]
@@ -211,3 +213,51 @@ def test_what_is_read_from_a_tree_is_the_same_tree(cache: Cache, mirror_of: Mirr
     tree = trees.ensure(mirror.library_tree(commit))
     assert Folders(cache, mirror.git, "transformers").read(tree.path) == tree.id
     assert isinstance(mirror.git, GitDir)
+
+
+def test_a_tree_that_is_held_is_not_let_go(cache: Cache, mirror_of: MirrorOf) -> None:
+    mirror, [commit] = mirror_of({"5.0.0": FILES})
+    trees = Trees(cache, mirror.git, "transformers")
+    tree_id = mirror.library_tree(commit)
+    with ExitStack() as one, ExitStack() as other:
+        assert hold(lambda: trees.ensure(tree_id), one) == hold(lambda: trees.ensure(tree_id), other)
+        trees.let_go(tree_id)
+        one.close()
+        trees.let_go(tree_id)
+        assert trees.whole(tree_id) is not None
+    trees.let_go(tree_id)
+    assert not (cache.trees / tree_id).exists()
+    assert list(cache.incoming.iterdir()) == []
+    trees.let_go(tree_id)
+
+
+@pytest.mark.parametrize("again", [False, True])
+def test_a_tree_that_goes_before_it_is_held_is_laid_out_again(
+    cache: Cache, mirror_of: MirrorOf, monkeypatch: pytest.MonkeyPatch, again: bool
+) -> None:
+    """Between being laid out and being held; and, with `again`, somebody else laid it out once more meanwhile."""
+    mirror, [commit] = mirror_of({"5.0.0": FILES})
+    trees = Trees(cache, mirror.git, "transformers")
+    tree_id = mirror.library_tree(commit)
+    calls = []
+
+    def lay_out() -> Tree:
+        calls.append(1)
+        tree = trees.ensure(tree_id)
+        if len(calls) == 1 and not again:
+            trees.let_go(tree_id)
+        return tree
+
+    def locked(handle: int, how: int) -> None:
+        if again and how == fcntl.LOCK_SH and len(calls) == 1:
+            trees.let_go(tree_id)
+            trees.ensure(tree_id)
+        flock(handle, how)
+
+    flock = fcntl.flock
+    monkeypatch.setattr("headwater.effects.trees.fcntl.flock", locked)
+    with ExitStack() as holds:
+        hold(lay_out, holds)
+        trees.let_go(tree_id)
+        assert trees.whole(tree_id) is not None
+    assert len(calls) == 2

@@ -3,13 +3,11 @@
 
 from __future__ import annotations
 
-import shutil
 import tempfile
 from collections.abc import Callable, Sequence
-from pathlib import Path
+from functools import partial
 
 from headwater.core.changesets import Changeset, TreeFile, read_changeset
-from headwater.effects.files import clear_away
 from headwater.effects.git import GitDir
 from headwater.effects.merging import Bench
 from headwater.effects.trees import Tree, Trees
@@ -70,18 +68,13 @@ class PartialTrees:
 
     def passing(self, tree: str) -> Callable[..., Tree]:
         """What lays a tree out that is not kept: `let_go` takes it away after its verdict."""
-        return lambda distrust=False: self._trees.ensure(tree, distrust)
+        return partial(self._trees.ensure, tree)
 
     def let_go(self, tree: str) -> None:
-        """Take a laid-out tree away; the old and the new one stay."""
-        folder = self._cache.trees / tree
-        if tree in (self._old, self._new) or not folder.is_dir():
-            return
-        with self._cache.building("gone") as gone:
-            # Renamed first: nobody finds half a tree under its name.
-            target = gone / tree
-            shutil.move(str(folder), target)
-            clear_away(Path(target))
+        """Take a laid-out tree away; the old and the new one stay, and one that another process probes on: that takes
+        it away itself."""
+        if tree not in (self._old, self._new):
+            self._trees.let_go(tree)
 
     def patch_of(self, tree: str) -> bytes:
         """The difference from the old tree to `tree` with context, under the paths of the upstream repository."""

@@ -30,7 +30,7 @@ from headwater.effects.envs import DatedLock, Environment, Environments
 from headwater.effects.fork_server import ForkServers, ServerDied
 from headwater.effects.recordings import Recordings, Tape
 from headwater.effects.store import Store
-from headwater.effects.trees import Tree, fault_of
+from headwater.effects.trees import Tree, fault_of, hold
 from headwater.effects.watch import ChildRun
 from headwater.effects.workspace import Cache
 
@@ -82,12 +82,7 @@ class Prober:
     `begins` is called before one is, and not where its verdict is known."""
 
     def __init__(
-        self,
-        cache: Cache,
-        environments: Environments,
-        package: str,
-        options: ProbeOptions,
-        emit: Emit = silent,
+        self, cache: Cache, environments: Environments, package: str, options: ProbeOptions, emit: Emit = silent
     ) -> None:
         self._cache, self._environments, self._package = cache, environments, package
         self._options, self._emit = options, emit
@@ -243,35 +238,35 @@ class Prober:
     ) -> tuple[Outcome, str]:  # fmt: skip
         """Probe once. Where the machine is at fault, and can be mended, it is, and the probe runs once more."""
         self.begins()
-        tree = self._tree_of(subject)
-        self._environments.ensure(environment)
         what = f"probing {case.id} on {subject.revision}{' patched' if subject.series else ''} ({device})"
         # Several workers may probe what is called the same; each probes one thing at a time.
         key = f"{what}, {id(self)}"
-        self._emit(Started(key, what))
-        try:
+        with ExitStack() as holds:
+            tree = self._tree_of(subject, holds)
+            self._environments.ensure(environment)
+            self._emit(Started(key, what))
+            holds.callback(self._emit, Finished(key))
             run = self._on_tree(tree, case, environment, device, limits, tape)
             if run.last("damage") is not None:
-                run = self._on_tree(subject.lay_out(distrust=True), case, environment, device, limits, tape)
+                tree = hold(partial(subject.lay_out, distrust=True), holds)
+                run = self._on_tree(tree, case, environment, device, limits, tape)
             outcome = outcome_of(run, limits)
             if outcome.end == "returned" and (fault := fault_of(tree)):
                 # By the case, or by somebody else: what it ran on was not what it should have run on.
                 outcome = replace(outcome, end="harness", evidence=Evidence("DamagedTree", f"meanwhile {fault}"))
             if outcome.end == "harness" and self._environments.look_again(environment):
                 self._servers.discard(environment.key)
-                run = self._on_tree(subject.lay_out(), case, environment, device, limits, tape)
+                run = self._on_tree(self._tree_of(subject, holds), case, environment, device, limits, tape)
                 outcome = outcome_of(run, limits)
             self.ran += 1
             return outcome, run.output
-        finally:
-            self._emit(Finished(key))
 
-    def _tree_of(self, subject: Subject) -> Tree:
-        """The subject on disk; what could not be had once in this run is not tried again for the next case."""
+    def _tree_of(self, subject: Subject, holds: ExitStack) -> Tree:
+        """The subject on disk, held; what could not be had once in this run is not tried again for the next case."""
         if subject.tree in self._missing:
             raise self._missing[subject.tree]
         try:
-            return subject.lay_out()
+            return hold(subject.lay_out, holds)
         except HarnessError as error:
             self._missing[subject.tree] = error
             self._emit(Note(f"{subject.revision} cannot be probed: {error}", warning=True))

@@ -9,8 +9,11 @@ against its blob id (by the child).
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -60,6 +63,19 @@ class Trees:
                 self._lay_out(tree, fault)
         return tree
 
+    def let_go(self, tree_id: str) -> None:
+        """Take a laid-out tree away, unless anybody holds it: then it stays."""
+        folder = self._cache.trees / tree_id
+        # Under the lock, so that what is renamed is what is held, and no tree that was built anew meanwhile.
+        with self._cache.building("gone") as gone, self._cache.lock("trees"), _opened(folder) as handle:
+            if handle is None:
+                return
+            try:
+                fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                return
+            folder.rename(gone / tree_id)
+
     def _tree(self, tree_id: str) -> Tree:
         folder = self._cache.trees / tree_id
         return Tree(tree_id, folder / "src", folder / "manifest.json")
@@ -97,6 +113,36 @@ class Trees:
             files[f"{self._package}/{entry.path}"] = [entry.blob, state.st_size, state.st_mtime_ns]
         manifest = {"schema": _SCHEMA, "tree": tree_id, "files": files}
         (target / "manifest.json").write_text(json.dumps(manifest), encoding="utf-8")
+
+
+def hold(lay_out: Callable[[], Tree], holds: ExitStack) -> Tree:
+    """Lay a tree out, and keep it from being let go by this process or another one until `holds` is closed.
+
+    A lock on the tree's folder does that, which goes with its holder, however that ends.
+    """
+    while True:
+        tree = lay_out()
+        folder = tree.path.parent
+        handle = holds.enter_context(_opened(folder))
+        if handle is not None:
+            fcntl.flock(handle, fcntl.LOCK_SH)
+            # Between being laid out and being held it may have been let go, and even been laid out again.
+            if folder.exists() and os.path.samestat(os.fstat(handle), folder.stat()):
+                return tree
+
+
+@contextmanager
+def _opened(folder: Path) -> Iterator[int | None]:
+    """A folder, for a lock on it; None where there is none."""
+    try:
+        handle = os.open(folder, os.O_RDONLY)
+    except FileNotFoundError:
+        yield None
+        return
+    try:
+        yield handle
+    finally:
+        os.close(handle)
 
 
 def fault_of(tree: Tree) -> str | None:
