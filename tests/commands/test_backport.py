@@ -42,6 +42,7 @@ def refused(ground: Ground, done: Ran, status: int, *said: str) -> None:
     for words in said:
         assert words in done.json["error"]["message"]
     assert series(ground) == []
+    assert laid_out(ground) == set()
 
 
 def suite(ground: Ground, text: str) -> None:
@@ -106,6 +107,12 @@ def test_a_conformance_test_that_ceases_to_hold(ground: Ground) -> None:
     refused(ground, carried(ground, "parted", "5.4.0"), 1, "test_it_breaks", "hold no more")
 
 
+@slow
+def test_a_conformance_suite_that_does_not_come_to_its_end(ground: Ground) -> None:
+    suite(ground, "import os\n\n\ndef test_end():\n    os._exit(3)\n")
+    refused(ground, carried(ground, "parted", "5.4.0"), 1, "did not come to its end on the unpatched release")
+
+
 def test_a_series_that_is_there(ground: Ground) -> None:
     folder = ground.root / "patches" / "backport-parted"
     folder.mkdir(parents=True)
@@ -149,6 +156,13 @@ def test_a_fix_that_conflicts(ground: Ground) -> None:
 def test_a_fix_with_which_it_stays_bad(ground: Ground) -> None:
     done = carried(ground, "stubborn", "5.4.0")
     refused(ground, done, 1, "stubborn on 5.4.0 is bad before and bad with the reduced fix")
+
+
+@slow
+def test_a_series_of_ones_own_is_not_carried_along(ground: Ground) -> None:
+    done = ground.run("backport", "parted", "--onto", "5.4.0", "--series", "mine")
+    assert done.status == 2
+    assert "No such option" in done.err
 
 
 @slow

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 from bench import wait_for
 from hunting_ground import UNMASK, Ground, interrupt
@@ -34,6 +36,16 @@ def test_the_hunks_that_count_in_both_directions(
     kept = answer["stages"][1]
     assert answer["files"] > kept["files"]
     assert answer["of_hunks"] > kept["hunks"] >= len(wanted)
+    # How it narrowed is kept, with what each probe showed.
+    assert [event["probe"] for event in answer["events"]] == list(range(2, 2 + answer["asked"]))
+    assert len(answer["probes"]) == 2 + answer["asked"]
+    left = {"files": answer["files"], "hunks": answer["of_hunks"], "lines": answer["stages"][0]["lines"]}
+    for event in answer["events"]:
+        flips = answer["probes"][event["probe"]]["verdict"] == verdicts[1]
+        assert (event["outcome"] == "flips") == flips
+        left = {name: event[name] for name in left} if flips else left
+        assert event["left"] == left
+    assert left["hunks"] == len(wanted)
     probes = [stage["probes"] for stage in answer["stages"]]
     assert probes == sorted(probes)
     assert probes[-1] == answer["asked"] <= 16
@@ -68,6 +80,8 @@ def test_a_person_sees_the_stages_the_hunks_and_what_rests_on_them(ground: Groun
     assert "parted: 5.5.0 is bad, 5.6.0 is good." in done.out
     assert "NameError: name 'clip' is not defined" in done.out
     assert "+    found = clip(measure(LIMIT))" in done.out
+    # A patch that can be copied, however narrow the terminal is.
+    assert all(len(line) == 95 for line in done.out.splitlines() if line.startswith("index "))
     assert "Minimal: without any hunk, or any two, the verdict does not flip." in done.out
 
 
@@ -78,12 +92,17 @@ def test_sides_that_do_not_differ(ground: Ground) -> None:
     told = ground.run("reduce", "parted", "--from", "5.0.0", "--to", "5.3.0")
     assert told.status == 3
     assert "parted: 5.0.0 is good, 5.3.0 is good; they must differ" in told.out
+    assert "`headwater bisect ... --find all` shows between which releases the verdict changes" in told.out
 
 
 @slow
 def test_an_end_that_cannot_be_judged(ground: Ground) -> None:
     done = reduced(ground, "clouded", ("5.3.0", "5.4.0"))
     assert (done.status, done.json["verdicts"]) == (3, ["other-failure", "bad"])
+    # Why, a person sees as well.
+    told = ground.run("reduce", "clouded", "--from", "5.3.0", "--to", "5.4.0")
+    why = done.json["probes"][0]["evidence"]
+    assert f"5.3.0: {why['type']}: {why['message']}" in told.out
 
 
 def test_the_same_tree(ground: Ground) -> None:
@@ -115,6 +134,9 @@ def test_a_flaky_case_is_refused(ground: Ground) -> None:
     counting_case(ground, lies="count % 4 == 0")
     done = reduced(ground, "counted", NEAR)
     assert (done.status, done.json["verdicts"]) == (3, ["good", "flaky"])
+    assert "counted is flaky on 5.2.2" in done.notes
+    assert "let it try in `run` as often as it takes" in done.notes
+    assert "`headwater bisect ... --confidence 0.95`" in done.notes
 
 
 @slow
@@ -124,6 +146,39 @@ def test_repetition_finds_a_probe_out_that_lied(ground: Ground) -> None:
     done = reduced(ground, "counted", NEAR, "--repeat", "3")
     assert (done.status, hunks(done.json)) == (0, CAUSE), done.err
     assert " · flaky · " in done.err
+
+
+@slow
+def test_a_hunk_whose_absence_is_flaky_is_kept_and_not_called_needed(ground: Ground) -> None:
+    """The lie is in the first part without a hunk: after eight runs of the ends, two recordings and two parts."""
+    counting_case(ground, lies="count == 16")
+    done = reduced(ground, "counted", MENDED, "--repeat", "2")
+    assert (done.status, hunks(done.json)) == (4, MEND), done.err
+    assert (done.json["result"], done.json["minimal"], done.json["pair_minimal"]) == ("not-minimal", False, False)
+    assert done.json["hunks"][1]["needed_by"]["verdict"] == "flaky"
+    assert "whether transformers/parted.py @@ -33 +37 @@ is needed is not known" in done.notes
+    told = ground.run("reduce", "counted", "--from", MENDED[0], "--to", MENDED[1], "--repeat", "2")
+    assert told.status == 4
+    assert "Not known to be minimal" in told.out
+
+
+@slow
+def test_two_at_once_take_no_tree_from_each_other(ground: Ground) -> None:
+    folder = counting_case(ground, at=9)
+    words = ("--from", NEAR[0], "--to", NEAR[1], "--json")
+    slower = ground.start("reduce", "counted", *words)
+    wait_for(lambda: runs(folder) >= 9)
+    [tree] = laid_out(ground)
+    # It makes the same parts, and ends while the other one still probes on one of them.
+    other = reduced(ground, "parted", NEAR)
+    assert (other.status, hunks(other.json)) == (0, CAUSE), other.err
+    assert other.json["asked"] > 9 - 7
+    assert laid_out(ground) == {tree}
+    (folder / "wait").unlink()
+    out, err = slower.communicate()
+    assert slower.returncode == 0, err
+    assert hunks(json.loads(out)) == CAUSE
+    assert laid_out(ground) == set()
 
 
 @slow
@@ -159,7 +214,7 @@ def test_an_interrupt_says_that_it_is_not_minimal(ground: Ground) -> None:
     wait_for(lambda: runs(folder) >= 9)
     stopped = interrupt(process)
     assert stopped.status == 130
-    assert "Not minimal: it was stopped." in stopped.out
+    assert "Not minimal: this is the best so far.\nIt was stopped: the same command goes on" in stopped.out
 
 
 @slow
@@ -193,6 +248,14 @@ def test_the_commit_of_each_hunk(ground: Ground, ends: tuple[str, str], number: 
 
 
 @slow
+def test_the_commit_of_each_hunk_of_a_remote(ground: Ground) -> None:
+    """Of which there is nothing here but what was asked for: what the file was on the way is fetched."""
+    done = reduced(ground, "parted", BROKE, "--repo", f"file://{ground.repo}")
+    assert done.status == 0, done.err
+    assert {ground.number(hunk["commit"]) for hunk in done.json["hunks"]} == {14}
+
+
+@slow
 def test_between_two_commits(ground: Ground) -> None:
     done = reduced(ground, "parted", (ground.commits[13], ground.commits[14]), "--repo", ground.repo)
     assert (done.status, hunks(done.json)) == (0, CAUSE), done.err
@@ -209,6 +272,7 @@ def test_packages_that_changed_the_verdict_are_no_hunk(ground: Ground) -> None:
 def test_a_hunk_that_needs_newer_packages_beside_it(ground: Ground) -> None:
     done = reduced(ground, "meanwhile", ("5.3.0", "5.4.0"))
     assert (done.status, [hunk["file"] for hunk in done.json["hunks"]]) == (0, ["transformers/meanwhile.py"])
+    assert done.json["hunks"][0]["needed_by"]["verdict"] == "good"
     assert "with the packages of 5.4.0" in done.notes
 
 
@@ -276,3 +340,7 @@ def test_a_series_gets_past_another_bug(ground: Ground) -> None:
     done = reduced(ground, "masked", BROKE, "--series", "unmask")
     assert (done.status, [hunk["file"] for hunk in done.json["hunks"]]) == (0, ["transformers/masked.py"])
     assert "of another kind" not in done.json["diff"]
+    # Blamed on the commit's own file, another line would answer for it.
+    untold = reduced(ground, "masked", BROKE, "--series", "unmask", "--repo", ground.repo)
+    assert untold.json["hunks"][0]["commit"] is None
+    assert "the file is another one in commit" in untold.notes

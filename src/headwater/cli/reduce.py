@@ -37,7 +37,6 @@ def _reduce_options(function: Callable[..., Any]) -> Callable[..., Any]:
             metavar="PATH-OR-URL",
             help="A clone of upstream, or its address: commits as ends, and the commit of each hunk.",
         ),
-        click.option("--series", metavar="NAME", help="Apply this series on both sides first."),
     ]
     function = cases_dir_option(probe_options(function))
     for option in reversed(options):
@@ -48,14 +47,15 @@ def _reduce_options(function: Callable[..., Any]) -> Callable[..., Any]:
 def _options(common: dict[str, Any]) -> ReduceOptions:
     """The options out of what click gives; the common ones are left."""
     probes = ProbeOptions(common.pop("fresh"), common.pop("repeat"), common.pop("allow_network"))
-    names = ("device", "cases_dir", "jobs", "lines", "repo", "series")
-    return ReduceOptions(**{name: common.pop(name) for name in names}, probes=probes)
+    names = ("device", "cases_dir", "jobs", "lines", "repo")
+    return ReduceOptions(**{name: common.pop(name) for name in names}, series=common.pop("series", None), probes=probes)
 
 
 @click.command("reduce")
 @click.argument("what")
 @click.option("--from", "old", required=True, metavar="REV", help="The older side.")
 @click.option("--to", "new", required=True, metavar="REV", help="The newer side, with another verdict.")
+@click.option("--series", metavar="NAME", help="Apply this series on both sides first.")
 @_reduce_options
 @common_options
 def reduce_command(what: str, old: str, new: str, **common: Any) -> None:
@@ -69,7 +69,7 @@ def reduce_command(what: str, old: str, new: str, **common: Any) -> None:
       headwater reduce early-init --from 5.12.1 --to 5.13.0
       headwater reduce early-init --from 5.4.0 --to 5.5.0 --lines 60
 
-    Status 0: minimal; 3: the sides do not differ; 4: stopped early, the best so far.
+    Status 0: minimal; 3: the sides do not differ; 4: whether a hunk is needed could not be judged.
     """
     options = _options(common)
     with running("reduce", **common) as (context, output):

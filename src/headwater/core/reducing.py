@@ -3,9 +3,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
+from headwater.core.errors import HarnessError
 from headwater.core.narrowing import Outcome
 from headwater.core.reduction import Stage
 from headwater.core.results import INTERRUPTED, ProbeResult
@@ -27,6 +29,26 @@ class KeptHunk:
     commit: str | None = None
 
 
+class Size(NamedTuple):
+    """How large a part of the difference is: files, hunks and changed lines."""
+
+    files: int
+    hunks: int
+    lines: int
+
+
+@dataclass(frozen=True)
+class Step:
+    """One probe of the search: the stage that asked for it, how large the part was, what it showed by which probe, and
+    how large the smallest part was that had been seen to flip by then."""
+
+    stage: str
+    size: Size
+    outcome: Outcome
+    row: ProbeResult
+    left: Size
+
+
 @dataclass(frozen=True)
 class Whole:
     """How large the difference is, and how much of it was kept after the recorded runs."""
@@ -42,7 +64,8 @@ class ReductionReport:
     """A reduction of what lies between two revisions to the part that flips the verdict.
 
     `diff` is that part; `minimal` that no hunk can be left out, `pair_minimal` nor two, `line_minimal` nor a line.
-    `asked` counts the probes of subsets, known ones included; `ran` those of all that were run.
+    `rows` are the probes of the ends, `steps` those of parts in the order in which they came, known ones included;
+    `ran` counts all that were run.
     """
 
     case: str
@@ -57,7 +80,7 @@ class ReductionReport:
     minimal: bool
     pair_minimal: bool
     line_minimal: bool
-    asked: int
+    steps: tuple[Step, ...]
     rows: tuple[ProbeResult, ...]
     ran: int
     interrupted: bool
@@ -65,8 +88,13 @@ class ReductionReport:
     tree: str | None = None
 
     @property
+    def asked(self) -> int:
+        """How many parts were probed, known ones included."""
+        return len(self.steps)
+
+    @property
     def exit_status(self) -> int:
-        """0 found, 3 the ends do not differ, 4 the best so far and not minimal, 5 an end failed on our side."""
+        """0 found, 3 the ends do not differ, 4 not known to be minimal, 5 an end failed on our side."""
         if self.interrupted:
             return INTERRUPTED
         if self.result == "bad-endpoints":
@@ -85,3 +113,17 @@ class BackportReport:
     before: ProbeResult
     after: ProbeResult
     conformance: str
+
+
+def require_judged(rows: Iterable[ProbeResult]) -> None:
+    """Tell what failed on the machine's side from what a release or a patch does.
+
+    Raises:
+        HarnessError: a probe ended so.
+    """
+    for row in rows:
+        if row.verdict is Verdict.HARNESS_ERROR:
+            why = f"{row.evidence.type}: {row.evidence.message}"
+            raise HarnessError(
+                f"{row.case} on {row.revision} could not be judged ({why}); the same command tries again"
+            )

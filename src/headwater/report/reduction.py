@@ -9,7 +9,7 @@ from rich.console import Console
 from rich.text import Text
 
 from headwater.core.hunting import short_name
-from headwater.core.reducing import BackportReport, KeptHunk, ReductionReport
+from headwater.core.reducing import BackportReport, KeptHunk, ReductionReport, Step
 from headwater.report.machine import probe_object
 from headwater.report.terminal import evidence_text, plain_table, verdict_text
 
@@ -22,6 +22,9 @@ def print_reduction(console: Console, report: ReductionReport) -> None:
         console.print(
             f"{seen}; they must differ, and both be good, bad or absent.", style="bold yellow", highlight=False
         )
+        for row in report.rows:
+            if row.evidence.type is not None:
+                console.print(Text.assemble(f"{short_name(row.revision)}: ", evidence_text(row.evidence)))
         _print_notes(console, report)
         return
     console.print(f"{seen}.", style="bold", highlight=False)
@@ -33,7 +36,8 @@ def print_reduction(console: Console, report: ReductionReport) -> None:
     console.print(table)
     console.print()
     _print_hunks(console, report)
-    console.print(Text(report.diff))
+    # Whole lines, however wide the terminal is: it is a patch.
+    console.print(Text(report.diff), soft_wrap=True)
     for line in reduction_sentences(report):
         console.print(line, highlight=False, markup=False, soft_wrap=True)
     _print_notes(console, report)
@@ -67,16 +71,23 @@ def reduction_sentences(report: ReductionReport) -> list[str]:
             f"{len(report.hunks)} of {whole.hunks} hunks in {whole.files} files; {whole.files - whole.kept_files} "
             f"files and {whole.hunks - whole.kept_hunks} hunks were set aside, since nothing of them ran."
         )
-    if not report.minimal:
-        lines.append("Not minimal: it was stopped. The same command goes on, and what is known is not run again.")
-    elif report.pair_minimal:
-        lines.append("Minimal: without any hunk, or any two, the verdict does not flip.")
-    else:
-        lines.append("Minimal: without any hunk the verdict does not flip. Pairs were not all tried.")
+    lines.append(_how_small(report))
     if report.minimal and not report.line_minimal:
         lines.append("Not by lines: --lines N allows more probes for leaving out single lines.")
+    if report.interrupted:
+        lines.append("It was stopped: the same command goes on, and what is known is not run again.")
     lines.append(f"{report.asked} probes of parts, {report.ran} probes run in all.")
     return lines
+
+
+def _how_small(report: ReductionReport) -> str:
+    if not report.minimal and report.interrupted:
+        return "Not minimal: this is the best so far."
+    if not report.minimal:
+        return "Not known to be minimal: not every hunk's absence could be judged."
+    if report.pair_minimal:
+        return "Minimal: without any hunk, or any two, the verdict does not flip."
+    return "Minimal: without any hunk the verdict does not flip. Pairs were not all tried."
 
 
 def _print_notes(console: Console, report: ReductionReport) -> None:
@@ -104,11 +115,23 @@ def reduction_object(report: ReductionReport) -> dict[str, Any]:
             {"name": s.name, "files": s.files, "hunks": s.hunks, "lines": s.lines, "probes": s.probes}
             for s in report.stages
         ],
+        "events": [_event_object(step, len(report.rows) + number) for number, step in enumerate(report.steps)],
         "asked": report.asked,
-        "probes": [probe_object(row) for row in report.rows],
+        "probes": [probe_object(row) for row in (*report.rows, *(step.row for step in report.steps))],
         "probes_run": report.ran,
         "interrupted": report.interrupted,
         "notes": list(report.notes),
+    }
+
+
+def _event_object(step: Step, probe: int) -> dict[str, Any]:
+    """One step of the search: how large the part was, what it showed, and what was left; `probe` counts in `probes`."""
+    return {
+        "stage": step.stage,
+        **step.size._asdict(),
+        "outcome": step.outcome.value,
+        "left": step.left._asdict(),
+        "probe": probe,
     }
 
 

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from contextlib import ExitStack
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
@@ -21,8 +22,9 @@ from headwater.core.errors import BadInput, PatchFailed
 from headwater.core.events import Note
 from headwater.core.mail import Patch
 from headwater.core.pins import Pin
-from headwater.core.reducing import BackportReport, ReductionReport
+from headwater.core.reducing import BackportReport, ReductionReport, require_judged
 from headwater.core.releases import is_on_main_line
+from headwater.core.results import ProbeResult
 from headwater.core.series import require_name
 from headwater.core.series_text import file_name, new_series
 from headwater.core.verdicts import Verdict
@@ -34,6 +36,8 @@ from headwater.effects.probe import Subject
 from headwater.effects.series_folder import SERIES
 from headwater.effects.series_writing import write_new_series
 
+# How a suite ends whose tests can be compared.
+_ENDED = (Verdict.GOOD, Verdict.BAD)
 _AUTHOR = "Headwater <headwater@invalid.example>"
 
 
@@ -56,6 +60,7 @@ def backport(context: Context, what: str, onto: str, name: str | None, options: 
             f"{what} is no case: a backport names the case that it mends. docs/cases.md says how to write one"
         )
     seen = look_at(oracle, pin.version)
+    require_judged([seen])
     if seen.verdict is not Verdict.BAD:
         raise BadInput(
             f"{oracle.case.id} is {seen.verdict.words} on {pin.version}: a fix is carried to where it is bad"
@@ -66,9 +71,9 @@ def backport(context: Context, what: str, onto: str, name: str | None, options: 
         # The best so far is good enough to look at, and not to be carried.
         raise KeyboardInterrupt
     if report.result == "bad-endpoints" or report.tree is None:
-        raise BadInput(
-            f"{before} is {report.verdicts[0].words} and {after} {report.verdicts[1].words}: nothing to reduce"
-        )
+        require_judged(report.rows)
+        verdicts = f"{before} is {report.verdicts[0].words} and {after} {report.verdicts[1].words}"
+        raise BadInput("; ".join([f"nothing to reduce: {verdicts}", *report.notes]))
     if upstream is not None:
         report = traced(oracle, upstream, report, before, after)
     return context.mirror.mending(_carry, oracle, report, pin, series)
@@ -94,9 +99,33 @@ def _fix(oracle: Oracle, onto: Version) -> tuple[Version, Version]:
 
 def _carry(oracle: Oracle, report: ReductionReport, pin: Pin, series: str) -> BackportReport:
     context = oracle.context
-    git, package = context.mirror.git, context.workspace.pins.package
     onto = context.mirror.ensure(pin)
-    patch = _patch(oracle, report, pin)
+    patch = _patch(oracle, report)
+    commit = _merged(oracle, report, patch, pin, onto)
+    subject = context.subjects.release(pin)
+    tree = context.mirror.library_tree(commit)
+    patched = replace(subject, tree=tree, lay_out=partial(context.trees.ensure, tree), series=series)
+    with ExitStack() as refused:
+        refused.callback(context.trees.let_go, tree)
+        before, after = _judged(oracle, subject, patched)
+        conformance = _conformance(oracle, subject, patched)
+        file = file_name(1, patch.subject)
+        library = context.mirror.library_tree(onto)
+        text = new_series(str(pin.version), library, (file,), _comment(oracle, report))
+        contents = {file: patch_text(context.mirror.git, commit), SERIES: text.encode("utf-8")}
+        write_new_series(context.workspace.patches / series, contents)
+        refused.pop_all()
+    return BackportReport(report, str(pin.version), series, (file,), before, after, conformance)
+
+
+def _merged(oracle: Oracle, report: ReductionReport, patch: Patch, pin: Pin, onto: str) -> str:
+    """The release's commit `onto` with the reduced fix.
+
+    Raises:
+        PatchFailed: it conflicts.
+    """
+    context = oracle.context
+    git, package = context.mirror.git, context.workspace.pins.package
     with context.cache.building("backport") as folder:
         bench = Bench(git, folder)
         base = context.mirror.ensure(context.workspace.pins.find(report.ends[0]))
@@ -112,23 +141,23 @@ def _carry(oracle: Oracle, report: ReductionReport, pin: Pin, series: str) -> Ba
                 f"{pin.version}: {merged.reason}. Apply it by hand: `headwater checkout {pin.version}`, and "
                 "`headwater patch new`"
             )
-        commit = bench.commit(patch, merged.tree, onto)
-    subject = context.subjects.release(pin)
-    tree = context.mirror.library_tree(commit)
-    patched = replace(subject, tree=tree, lay_out=partial(context.trees.ensure, tree), series=series)
-    rows = oracle.ask_of(subject).result(), oracle.ask_of(patched).result()
-    if rows[0].verdict is not Verdict.BAD or rows[1].verdict is not Verdict.GOOD:
+        return bench.commit(patch, merged.tree, onto)
+
+
+def _judged(oracle: Oracle, subject: Subject, patched: Subject) -> tuple[ProbeResult, ProbeResult]:
+    """The case before and with the fix.
+
+    Raises:
+        PatchFailed: it is not bad and then good.
+    """
+    before, after = oracle.ask_of(subject).result(), oracle.ask_of(patched).result()
+    require_judged([before, after])
+    if before.verdict is not Verdict.BAD or after.verdict is not Verdict.GOOD:
         raise PatchFailed(
-            f"{oracle.case.id} on {pin.version} is {rows[0].verdict.words} before and {rows[1].verdict.words} with the "
-            f"reduced fix ({rows[1].evidence.type}: {rows[1].evidence.message}); it must be bad and then good"
+            f"{oracle.case.id} on {subject.revision} is {before.verdict.words} before and {after.verdict.words} with "
+            f"the reduced fix ({after.evidence.type}: {after.evidence.message}); it must be bad and then good"
         )
-    conformance = _conformance(oracle, subject, patched)
-    file = file_name(1, patch.subject)
-    library = context.mirror.library_tree(onto)
-    text = new_series(str(pin.version), library, (file,), _comment(oracle, report))
-    contents = {file: patch_text(git, commit), SERIES: text.encode("utf-8")}
-    write_new_series(context.workspace.patches / series, contents)
-    return BackportReport(report, str(pin.version), series, (file,), rows[0], rows[1], conformance)
+    return before, after
 
 
 def _conformance(oracle: Oracle, before: Subject, after: Subject) -> str:
@@ -142,9 +171,12 @@ def _conformance(oracle: Oracle, before: Subject, after: Subject) -> str:
         return "not available: the workspace has no tests/conformance"
     prober = oracle.borrowed
     line = comparison(prober.probe(before, case, oracle.device), prober.probe(after, case, oracle.device))
+    require_judged([line.before, line.after])
     if line.changes is None:
+        where, row = ("patched", line.after) if line.before.verdict in _ENDED else ("unpatched", line.before)
         raise PatchFailed(
-            f"the conformance suite did not come to its end on the patched release: {line.after.evidence}"
+            f"the conformance suite did not come to its end on the {where} release, where it is {row.verdict.words} "
+            f"({row.evidence.type}: {row.evidence.message}): what the fix does to it cannot be told"
         )
     if not line.sound:
         names = ", ".join(test.name for test in (*line.changes.new_failures, *line.changes.lost))
@@ -156,11 +188,15 @@ def _conformance(oracle: Oracle, before: Subject, after: Subject) -> str:
 def _comment(oracle: Oracle, report: ReductionReport) -> str:
     return (
         f"{oracle.case.title}\n\nMade by `headwater backport`: the part of the difference between {report.ends[0]} and "
-        f"{report.ends[1]} that mends\nthe case {oracle.case.id}, {len(report.hunks)} hunks, by {report.asked} probes."
+        f"{report.ends[1]} that mends\nthe case {oracle.case.id}, {_hunks(report)}, by {report.asked} probes."
     )
 
 
-def _patch(oracle: Oracle, report: ReductionReport, pin: Pin) -> Patch:
+def _hunks(report: ReductionReport) -> str:
+    return f"{len(report.hunks)} hunk{'s' * (len(report.hunks) != 1)}"
+
+
+def _patch(oracle: Oracle, report: ReductionReport) -> Patch:
     """The patch's words. Its lines are upstream's own, and its trailers say so."""
     case = oracle.case
     package = oracle.context.workspace.pins.package
@@ -172,9 +208,10 @@ def _patch(oracle: Oracle, report: ReductionReport, pin: Pin) -> Patch:
         f"Applied-Upstream: {report.ends[1]}",
         f"Headwater-Case: {case.id}",
     ]
+    needed = ", each of them needed" if report.minimal else ""
     body = (
-        f"{case.title}.\n\nThese {len(report.hunks)} hunks are what of the difference between {report.ends[0]} and "
-        f"{report.ends[1]}\nmends it; without any of them it stays.\n\n" + "\n".join(trailers)
+        f"{case.title}.\n\nThe part of the difference between {report.ends[0]} and {report.ends[1]} that mends it: "
+        f"{_hunks(report)}{needed}.\n\n" + "\n".join(trailers)
     )
     date = datetime.now(UTC).strftime("%a, %d %b %Y %H:%M:%S +0000")
     return Patch("backport", b"", f"mend {case.id} as {report.ends[1]} does", body, _AUTHOR, date, ())

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping, Sequence
 from concurrent.futures import Future, wait
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -17,7 +17,7 @@ from headwater.core.hunting import Point, name_of, short_name
 from headwater.core.likely import Frame, Likely, Recorded, judge_units
 from headwater.core.narrowing import Limits, Outcome
 from headwater.core.recording import Recording
-from headwater.core.reducing import KeptHunk, ReductionReport, Whole
+from headwater.core.reducing import KeptHunk, ReductionReport, Size, Step, Whole
 from headwater.core.reduction import Reduction, Subset, Tested
 from headwater.core.results import ProbeResult
 from headwater.core.syntax import Syntax, line_layers
@@ -26,6 +26,8 @@ from headwater.effects.partial_trees import PartialTrees
 from headwater.effects.probe import Subject
 
 _JUDGED = (Verdict.GOOD, Verdict.ABSENT, Verdict.BAD)
+# What is no word about the part that was probed; another failure and an import that fails are its own doing.
+_SAYS_NOTHING = (Verdict.HARNESS_ERROR, Verdict.FLAKY, Verdict.UNAVAILABLE)
 
 
 def outcome_of(verdict: Verdict, old: Verdict, new: Verdict) -> Outcome:
@@ -52,12 +54,10 @@ def reduce(oracle: Oracle, old: Point, new: Point, limits: Limits) -> ReductionR
     verdicts = oracle.row(name_of(old)).verdict, oracle.row(name_of(new)).verdict
     report = ReductionReport(
         oracle.case.id, oracle.device, (name_of(old), name_of(new)), verdicts, "bad-endpoints", (), "", None, (),
-        False, False, False, 0, oracle.rows(), oracle.ran, False, tuple(notes),
+        False, False, False, (), oracle.rows(), oracle.ran, False, tuple(notes),
     )  # fmt: skip
     if verdicts[0] is verdicts[1] or not {*verdicts} <= {*_JUDGED}:
-        return report
-    if outcome_of(verdicts[0], *verdicts) is outcome_of(verdicts[1], *verdicts):
-        return report
+        return replace(report, notes=(*notes, *_next_steps(oracle, report)))
     return _Narrower(oracle, old, new, limits, report).run()
 
 
@@ -74,6 +74,19 @@ def _prove(oracle: Oracle, old: Point, new: Point) -> list[str]:
     return learn_at(oracle, bad, good)
 
 
+def _next_steps(oracle: Oracle, report: ReductionReport) -> list[str]:
+    """What can be done about ends that cannot be reduced between."""
+    if report.verdicts[0] is report.verdicts[1]:
+        return ["`headwater bisect ... --find all` shows between which releases the verdict changes"]
+    flaky = [end for end, verdict in zip(report.ends, report.verdicts, strict=True) if verdict is Verdict.FLAKY]
+    return [
+        f"{oracle.case.id} is flaky on {short_name(end)}, and a reduction takes a case that says the same every time: "
+        "let it try in `run` as often as it takes to show the bug. `headwater bisect ... --confidence 0.95` finds "
+        "the release as it is"
+        for end in flaky
+    ]
+
+
 @dataclass
 class _Narrower:
     """One reduction under way."""
@@ -85,6 +98,7 @@ class _Narrower:
     report: ReductionReport
     _probes: dict[str, ProbeResult] = field(default_factory=dict)
     _trees: dict[str, str] = field(default_factory=dict)
+    _steps: list[Step] = field(default_factory=list)
     _notes: list[str] = field(default_factory=list)
 
     def run(self) -> ReductionReport:
@@ -108,6 +122,8 @@ class _Narrower:
             split=lambda unit: line_layers(self._changes, unit, new.executed.get(unit.path)),
             valid=syntax, key=self._changes.key, size=self._changes.size, limits=self.limits,
         )  # fmt: skip
+        # What is left of a single hunk without it is the old side, which no search asks for.
+        self._probes[self._changes.key(())] = self.oracle.row(name_of(self.old))
         interrupted = False
         try:
             self._search()
@@ -160,7 +176,8 @@ class _Narrower:
                 if not pending:
                     return
                 for future in first_done(pending):
-                    self._take(pending.pop(future), future.result())
+                    self._take(pending[future], future.result())
+                    del pending[future]
         finally:
             self._abandon(pending)
 
@@ -192,10 +209,22 @@ class _Narrower:
             raise HarnessError(f"{error}; --repeat N confirms by repetition") from error
         finally:
             self._partial.let_go(self._trees[key])
-        stage = self._machine.stages[-1] if self._machine.stages else None
-        left = f" · {stage.files} files, {stage.hunks} hunks, {stage.lines} lines left" if stage else ""
-        words = f"{len(self._probes)} · {row.revision} · {row.verdict.words} · {row.seconds:.1f} s{left}"
-        self.oracle.context.emit(Note(words))
+        left = self._step(subset, outcome, row).left
+        words = f"{len(self._steps)} · {row.revision} · {row.verdict.words} · {row.seconds:.1f} s"
+        self.oracle.context.emit(Note(f"{words} · {left.files} files, {left.hunks} hunks, {left.lines} lines left"))
+
+    def _step(self, subset: Subset, outcome: Outcome, row: ProbeResult) -> Step:
+        """Keep what the search did, for a picture of it."""
+        size = self._size(subset)
+        before = self._steps[-1].left if self._steps else self._size(self._changes.units)
+        left = min(before, size) if outcome is Outcome.FLIPS else before
+        self._steps.append(Step(self._machine.log[-1].stage, size, outcome, row, left))
+        return self._steps[-1]
+
+    def _size(self, units: Collection[Unit]) -> Size:
+        return Size(
+            len({unit.path for unit in units}), len({unit.whole for unit in units}), sum(map(self._changes.size, units))
+        )
 
     def _result(self, likely: Likely, interrupted: bool) -> ReductionReport:
         answer = self._machine.answer()
@@ -204,17 +233,21 @@ class _Narrower:
         for unit in sorted(answer.subset):
             hunks.setdefault(unit.whole, []).append(unit)
         kept = tuple(self._kept(hunk, units, answer.needed_by) for hunk, units in hunks.items())
+        doubts = _doubts(kept)
+        unsure = {step.stage for step in self._steps if step.row.verdict in _SAYS_NOTHING}
+        minimal = answer.minimal and not doubts
         whole = Whole(
             len(self._changes.files), len(self._changes.units), len({unit.path for unit in likely.kept}),
             len(likely.kept),
         )  # fmt: skip
         return replace(
-            self.report, result="found" if answer.minimal and not interrupted else "not-minimal", hunks=kept,
+            self.report, result="found" if minimal else "not-minimal", hunks=kept,
             diff=self._partial.patch_of(tree).decode("utf-8", "replace"), whole=whole,
-            stages=tuple(self._machine.stages), minimal=answer.minimal, pair_minimal=answer.pair_minimal,
-            line_minimal=answer.line_minimal, asked=len(self._machine.log), rows=self.oracle.rows(),
-            ran=self.oracle.ran, interrupted=interrupted, tree=tree,
-            notes=(*self.report.notes, *self._notes),
+            stages=tuple(self._machine.stages), minimal=minimal,
+            pair_minimal=minimal and answer.pair_minimal and "pairs" not in unsure,
+            line_minimal=answer.line_minimal and "lines" not in unsure, steps=tuple(self._steps),
+            rows=self.oracle.rows(), ran=self.oracle.ran, interrupted=interrupted, tree=tree,
+            notes=(*self.report.notes, *self._notes, *doubts),
         )  # fmt: skip
 
     def _kept(self, hunk: Unit, units: list[Unit], needed_by: Mapping[Unit, Tested]) -> KeptHunk:
@@ -222,6 +255,16 @@ class _Narrower:
         row = self._probes.get(self._changes.key(tested.subset)) if tested else None
         lines = sum(self._changes.size(unit) for unit in units)
         return KeptHunk(hunk.path, self._changes.header(hunk), lines, row, tested.outcome if tested else None)
+
+
+def _doubts(hunks: Sequence[KeptHunk]) -> list[str]:
+    """What is not known of hunks whose probe says nothing of the library."""
+    return [
+        f"whether {hunk.file} {hunk.header} is needed is not known: without it the probe was {row.verdict.words} "
+        f"({row.evidence.message})"
+        for hunk in hunks
+        if (row := hunk.needed_by) is not None and row.verdict in _SAYS_NOTHING
+    ]
 
 
 def _in_place_of(subject: Subject, other: Subject) -> Subject:
