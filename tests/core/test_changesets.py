@@ -69,6 +69,18 @@ def test_none_is_the_old_tree_and_all_are_the_new_one(drawn: tuple[Changeset, Co
     assert sum(changes.size(unit) for unit in changes.units) == len(lines)
 
 
+@given(st.permutations(PATHS), texts(), texts())
+def test_the_order_of_files_changes_nothing(order: list[str], before: Text, after: Text) -> None:
+    """So that a reduction, which sees nothing else of a difference, does not depend on it."""
+    sides = dict.fromkeys(PATHS, before.content), dict.fromkeys(PATHS, after.content)
+    one, other = (
+        read_changeset(b"".join(file_diff(path.encode(), before, after, 0) for path in paths), *sides)
+        for paths in (PATHS, order)
+    )
+    assert one == other
+    assert one.units == other.units
+
+
 @given(changesets(), st.data())
 def test_a_subset_makes_what_its_hunks_make_one_by_one(
     drawn: tuple[Changeset, Contents, Contents], data: st.DataObject

@@ -76,7 +76,8 @@ def _prove(oracle: Oracle, old: Point, new: Point) -> list[str]:
 
 def _next_steps(oracle: Oracle, report: ReductionReport) -> list[str]:
     """What can be done about ends that cannot be reduced between."""
-    if report.verdicts[0] is report.verdicts[1]:
+    old, new = report.verdicts
+    if old is new and old in _JUDGED:
         return ["`headwater bisect ... --find all` shows between which releases the verdict changes"]
     flaky = [end for end, verdict in zip(report.ends, report.verdicts, strict=True) if verdict is Verdict.FLAKY]
     return [
