@@ -24,6 +24,13 @@ def test_a_bug_that_was_fixed_and_brought_back(ground: Ground) -> None:
     assert "5.2.1 was not probed" in done.notes
 
 
+def test_a_repository_is_for_hunts_over_commits(ground: Ground) -> None:
+    done = ground.hunt("early", "--find", "all", "--repo", ground.repo)
+    assert told(done) == [("introduced", "5.1.0")]
+    assert "with --find all a hunt over releases stays there" in done.notes
+    assert "stays there" not in ground.hunt("early", "--find", "all").notes
+
+
 def test_nothing_changes(ground: Ground) -> None:
     done = ground.hunt("never", "--find", "all")
     assert (done.status, done.json["result"], done.json["changes"]) == (0, "found", [])

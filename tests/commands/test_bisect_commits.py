@@ -50,6 +50,24 @@ def test_from_releases_to_the_commit_in_one_call(ground: Ground, case: str, find
     assert seen[ground.commits[12]] == seen[ground.commits[16]] == 2
 
 
+def test_from_a_range_of_releases_to_the_commit(ground: Ground) -> None:
+    """The wheel of 5.3.0 fails otherwise; the commits between its neighbours do not."""
+    done = ground.between("wheel-clouded", "5.0.0", "5.7.0", "--repo", ground.repo)
+    assert (done.status, done.json["result"]) == (0, "found"), done.err
+    first, second = done.json["changes"]
+    assert (first["last_good"], first["candidates"]) == ("5.2.0", ["5.3.0", "5.4.0"])
+    assert (second["level"], [ground.number(one) for one in second["candidates"]]) == ("commits", [14])
+    alone = ground.between("wheel-clouded", "5.0.0", "5.7.0", "--repo", ground.repo, "--history", "releases")
+    assert (alone.status, len(alone.json["changes"])) == (4, 1)
+
+
+def test_commits_may_leave_a_range_too(ground: Ground) -> None:
+    done = ground.between("clouded", "5.0.0", "5.7.0", "--repo", ground.repo)
+    assert (done.status, done.json["result"]) == (4, "range")
+    assert [change["level"] for change in done.json["changes"]] == ["releases", "commits"]
+    assert [ground.number(one) for one in done.change["candidates"]] == [11, 12, 13, 14]
+
+
 def test_a_remote_is_read_as_a_partial_clone(ground: Ground) -> None:
     done = ground.between("plain", "5.0.0", "5.7.0", "--repo", f"file://{ground.repo}")
     assert done.status == 0, done.err

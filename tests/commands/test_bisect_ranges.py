@@ -57,6 +57,7 @@ def test_another_failure_in_between_leaves_a_range(ground: Ground) -> None:
     assert (done.status, done.json["result"]) == (4, "range")
     assert (done.change["last_good"], done.change["candidates"]) == ("5.2.0", ["5.3.0", "5.4.0"])
     assert done.verdicts()["5.3.0"] == "other-failure"
+    assert "it ends at the releases; --repo" in done.notes
     said = ground.run("bisect", "clouded", "--good", "5.0.0", "--bad", "5.7.0").out
     assert "introduced in one of 5.3.0, 5.4.0" in said
 
@@ -140,11 +141,25 @@ def test_old_and_new_code_with_old_and_new_packages(
     ] in said
 
 
-def test_packages_that_are_the_same_are_not_crossed(ground: Ground, index_server: IndexServer) -> None:
+def test_packages_that_are_the_same_are_crossed_all_the_same(ground: Ground, index_server: IndexServer) -> None:
+    """What is said of code and packages was probed."""
     ground.serve(index_server)
     done = ground.between("early", "5.0.0", "5.3.0", "--deps", "both")
-    assert (done.status, done.json["crossing"]) == (0, None)
-    assert "the library changed" in done.notes
+    assert (done.status, done.json["crossing"]["culprit"]) == (0, "library")
+    assert done.json["crossing"]["verdicts"] == [["good", "good"], ["bad", "bad"]]
+    assert "the packages of 2026-03-01 and 2026-03-05 are the same" in done.notes
+
+
+def test_nothing_is_crossed_without_the_series(ground: Ground, index_server: IndexServer) -> None:
+    """The series does not go onto 5.2.0, of which a log says that it is good."""
+    ground.serve(index_server)
+    ground.series("unmask", "5.1.0", UNMASK)
+    log = ground.log("masked", {release: "good" if release < "5.3.0" else "bad" for release in MAIN})
+    words = ("--series", "unmask", "--deps", "both", "--replay", log)
+    done = ground.between("masked", "5.0.0", "5.7.0", *words)
+    assert done.json["crossing"]["revisions"] == ["5.2.0", "5.3.0"]
+    assert done.json["crossing"]["verdicts"] == [["untestable", "untestable"], ["good", "good"]]
+    assert done.json["crossing"]["culprit"] == "unclear"
 
 
 def test_the_packages_of_each_commits_day(ground: Ground, index_server: IndexServer) -> None:
@@ -212,6 +227,7 @@ def test_a_bug_that_shows_sometimes(ground: Ground, tmp_path: Path, every: int) 
     done = ground.between("flaky.py", "5.0.0", "5.7.0", "--confidence", "0.95", "--repo", ground.repo)
     assert done.status == 0, done.out
     assert done.change["candidates"] == ["5.4.0"]
+    assert "with --confidence a hunt over releases stays there" in done.notes
     assert done.change["probability"] >= 0.95
     posterior = {one["revision"]: one["probability"] for one in done.json["posterior"]}
     assert max(posterior, key=lambda name: posterior[name]) == "5.4.0"

@@ -90,6 +90,7 @@ HISTORIES: Mapping[str, Mapping[int, str]] = {
     "packages": {0: "h"},
     "meanwhile": {0: "g", 14: "h"},
     "wheel_only": {0: "g"},
+    "wheel_clouded": {0: "g", 14: "b"},
     "maintained": {0: "g", 14: "b"},
     "undone": {0: "g", 9: "b"},
     "broken_end": {0: "o", 14: "b"},
@@ -97,6 +98,7 @@ HISTORIES: Mapping[str, Mapping[int, str]] = {
 }
 RELEASES_APART: Mapping[str, Mapping[str, str]] = {
     "wheel_only": dict.fromkeys(("5.4.0", "5.4.1", "5.5.0", "5.6.0", "5.7.0"), "b"),
+    "wheel_clouded": {"5.3.0": "o"},
     "maintained": {"5.2.2": "b"},
     "undone": {"5.4.1": "g"},
     "masked": {"5.2.0": "g"},
@@ -283,6 +285,16 @@ class Ground:
     def between(self, what: str | Path, good: str, bad: str, *words: str | Path) -> Ran:
         """A hunt between two ends."""
         return self.hunt(what, "--good", good, "--bad", bad, *words)
+
+    def log(self, what: str, verdicts: Mapping[str, str]) -> Path:
+        """A log with these verdicts, each three times, for `--replay`."""
+        head = {"schema": 1, "what": what, "device": "cpu"}
+        rows = [
+            {"revision": revision, "repetition": repetition, "verdict": verdict}
+            for revision, verdict in verdicts.items()
+            for repetition in range(3)
+        ]
+        return self.write("made.log", "".join(f"{json.dumps(line)}\n" for line in (head, *rows)))
 
     def write(self, name: str, text: str, executable: bool = False) -> Path:
         """A file of the user's."""

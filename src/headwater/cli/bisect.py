@@ -121,6 +121,9 @@ def bisect_command(
       headwater bisect repro.py --good 5.4.0 --bad 5.10.1 --repo ../transformers
       headwater bisect early-init --find fixed --history commits --repo ../transformers --bad 5.12.0 --good 5.13.0
       headwater bisect tests/utils/test_cache_utils.py::CacheTest --good v5.4.0 --bad main --repo ../transformers
+
+    Status 0: found; 3: the ends do not differ or cannot be judged; 4: only a range, or more than one change was seen
+    between the ends; 5: the machine failed where an end had to be judged.
     """
     request = HuntRequest(
         what=what, options=ProbeOptions(fresh, repeat, allow_network), command=_again(words.params), **asked

@@ -3,8 +3,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Literal
 
@@ -18,6 +18,8 @@ from headwater.core.verdicts import Verdict
 Point = Version | Commit
 Level = Literal["releases", "commits"]
 Kind = Literal["introduced", "fixed", "arrived", "removed"]
+Obstacle = Literal["ends", "contradiction", "machine"]
+_STATUSES: Mapping[Obstacle, int] = {"ends": 3, "contradiction": 4, "machine": 5}
 
 
 def name_of(point: Point) -> str:
@@ -28,6 +30,11 @@ def name_of(point: Point) -> str:
 def short_name(name: str) -> str:
     """A name as people read it: of a commit id the first twelve digits."""
     return name[:12] if len(name) == 40 else name
+
+
+def obstacle_of(verdicts: Collection[Verdict | None]) -> Obstacle:
+    """What stands in the way where something had to be judged, and shows these verdicts: see `Found`."""
+    return "machine" if Verdict.HARNESS_ERROR in verdicts else "ends"
 
 
 @dataclass(frozen=True)
@@ -54,6 +61,39 @@ class HuntChange:
     def found(self) -> bool:
         """Whether one revision is named."""
         return len(self.candidates) == 1 and (self.confirmed or self.probability is not None)
+
+
+def change_between(
+    find: Kind, level: Level, points: Sequence[Point], verdicts: tuple[Verdict, Verdict], *, confirmed: bool = True,
+    probability: float | None = None,
+) -> HuntChange:  # fmt: skip
+    """The change after the first of `points`, which has the old verdict, and not after the last, which has the new one;
+    `confirmed` and `probability` as in `HuntChange`."""
+    before, *candidates = points
+    ends = before, candidates[-1]
+    dates = [end.date if isinstance(end, Commit) else None for end in ends]
+    change = HuntChange(
+        find, level, name_of(ends[0]), name_of(ends[1]), tuple(name_of(one) for one in candidates), verdicts, confirmed,
+        probability, dates=(dates[0], dates[1]),
+    )  # fmt: skip
+    return replace(change, commit=ends[1]) if change.found and isinstance(ends[1], Commit) else change
+
+
+@dataclass(frozen=True)
+class Found:
+    """What one search for one change came to.
+
+    `change` is None where there is none to name; `notes` are what a reader must know; `posterior` the probability of
+    each candidate, of a search for a flaky bug. `obstacle` says of a result that is neither `found` nor `range` what
+    stood in the way: the ends, which do not differ or say neither good nor bad; a contradiction, as between the ends
+    more than one change was seen; or the machine, since an end could not be judged for a harness error.
+    """
+
+    result: HuntResult
+    change: HuntChange | None = None
+    notes: tuple[str, ...] = ()
+    posterior: tuple[tuple[str, float], ...] = ()
+    obstacle: Obstacle = "ends"
 
 
 @dataclass(frozen=True)
@@ -89,7 +129,7 @@ class HuntReport:
     `changes` is empty where the ends do not differ (`bad-endpoints`) or one of them could not be judged
     (`inconclusive`); of a hunt that went on from releases to commits it holds both answers, the commits' last. `notes`
     are what a reader must know: what was learned, what was not looked at, why it went no further. `reduction` is of
-    what lies between the two neighbours of the last change, where that was asked for.
+    what lies between the two neighbours of the last change, where that was asked for. `obstacle` is as in `Found`.
     """
 
     what: str
@@ -106,14 +146,16 @@ class HuntReport:
     posterior: tuple[tuple[str, float], ...] = ()
     command: str = ""
     reduction: ReductionReport | None = None
+    obstacle: Obstacle = "ends"
 
     @property
     def exit_status(self) -> int:
-        """0 found, 3 the ends do not differ or could not be judged, 4 only a range, 5 an end failed on our side."""
+        """0 found; 3 the ends do not differ or could not be judged; 4 only a range, or a contradiction, which leaves
+        all between the ends open; 5 an end could not be judged for a failure on our side."""
         if self.interrupted:
             return INTERRUPTED
         if self.result in ("bad-endpoints", "inconclusive"):
-            return 5 if any(row.verdict is Verdict.HARNESS_ERROR for row in self.rows) else 3
+            return _STATUSES[self.obstacle]
         return 0 if self.result == "found" else 4
 
 

@@ -12,10 +12,10 @@ from packaging.version import Version
 from headwater.commands.context import Context
 from headwater.commands.hunt.crossing import cross
 from headwater.commands.hunt.ends import find_ends, learn_at
-from headwater.commands.hunt.flaky import PATIENCE, FlakyFound, FlakyInterrupted, hunt_flaky
+from headwater.commands.hunt.flaky import PATIENCE, hunt_flaky
 from headwater.commands.hunt.logs import git_bisect_log, read_log, write_log
 from headwater.commands.hunt.oracle import Oracle
-from headwater.commands.hunt.plain import Found, HuntInterrupted, commit_of, commits_between, hunt_releases, search
+from headwater.commands.hunt.plain import HuntInterrupted, commit_of, commits_between, hunt_releases, search
 from headwater.commands.hunt.request import HuntRequest
 from headwater.commands.hunt.survey import Survey, SurveyInterrupted, survey
 from headwater.commands.reduce.origin import traced
@@ -24,7 +24,17 @@ from headwater.commands.reduce.request import FEW_LINES
 from headwater.core.commits import Commit
 from headwater.core.errors import BadInput, HarnessError, ToldToStop
 from headwater.core.history import lines, path
-from headwater.core.hunting import Crossing, HuntChange, HuntReport, Point, name_of, overall
+from headwater.core.hunting import (
+    Crossing,
+    Found,
+    HuntChange,
+    HuntReport,
+    Obstacle,
+    Point,
+    name_of,
+    obstacle_of,
+    overall,
+)
 from headwater.core.marks import JUDGED, Find
 from headwater.core.narrowing import Limits
 from headwater.core.reducing import ReductionReport
@@ -62,10 +72,11 @@ class _Hunt:
     crossing: Crossing | None = None
     reduction: ReductionReport | None = None
     result: HuntResult = "inconclusive"
+    obstacle: Obstacle = "ends"
     interrupted: bool = False
 
     def run(self) -> HuntReport:
-        _check(self.request)
+        self.request.check()
         oracle = self.oracle
         try:
             if self.request.find == "all":
@@ -75,20 +86,19 @@ class _Hunt:
         except HuntInterrupted as stopped:
             self._take(stopped.found)
             self.interrupted = True
-        except FlakyInterrupted as stopped:
-            self._take_flaky(stopped.found)
-            self.interrupted = True
         except SurveyInterrupted as stopped:
             self._take_survey(stopped.survey)
             self.interrupted = True
         except KeyboardInterrupt:
             self.interrupted = True
-        self._write_logs()
+        finally:
+            # Whatever ends a hunt, its log holds what was seen up to there.
+            self._write_logs()
         request = self.request
         return HuntReport(
             oracle.case.id, request.find, oracle.device, self.result, tuple(self.changes), oracle.rows(), oracle.ran,
             self.interrupted, tuple(self.notes), request.series, self.crossing, self.posterior, request.command,
-            self.reduction,
+            self.reduction, self.obstacle,
         )  # fmt: skip
 
     @cached_property
@@ -173,7 +183,7 @@ class _Hunt:
             self._learn(bad, None)
         ends = find_ends(self.oracle, good, bad, find)
         if ends.missing is not None:
-            self.result = "bad-endpoints"
+            self.result, self.obstacle = "bad-endpoints", ends.obstacle
             self.notes.append(ends.missing)
         return ends.good, ends.bad if ends.missing is None else None
 
@@ -190,33 +200,34 @@ class _Hunt:
         self._take(search(self.oracle, commits, find, "commits"))
 
     def _go_on(self) -> None:
-        """From two neighbouring releases to the commits between those nearest to them."""
-        if self.request.history == "releases" or not self.changes or not self.changes[-1].found:
+        """From two releases to the commits between those nearest to them. Releases that could not be judged may lie
+        between the two: their commits may well be."""
+        if self.request.history == "releases" or not self.changes:
             return
         change = self.changes[-1]
+        where = "it ends at the release" if change.found else "it ends at the releases"
         ends = [Version(change.before), Version(change.after)]
         if not all(is_on_main_line(end) for end in ends):
             self.notes.append(f"{change.after} is a maintenance release: what it took over is not on the main line")
             return
         if self.upstream is None:
-            self.notes.append("it ends at the release; --repo with a clone or an address goes on to the commit")
+            self.notes.append(f"{where}; --repo with a clone or an address goes on to the commit")
             return
         find: Find = "fixed" if change.find == "fixed" else "introduced"
         try:
             commits = commits_between(self.oracle, self.upstream, ends)
         except BadInput as error:
-            self.notes.append(f"it ends at the release: {error}")
+            self.notes.append(f"{where}: {error}")
             return
-        result, found, notes = search(self.oracle, commits, find, "commits")
-        if found is None:
+        found = search(self.oracle, commits, find, "commits")
+        if found.change is None:
             seen = [self.oracle.row(name_of(end)).verdict.words for end in (commits[0], commits[-1])]
             self.notes.append(
-                f"it ends at the release: the commits nearest to {change.before} and {change.after} are {seen[0]} and "
-                f"{seen[1]}"
+                f"{where}: the commits nearest to {change.before} and {change.after} are {seen[0]} and {seen[1]}"
             )
-            self.notes += notes
+            self.notes += found.notes
             return
-        self._take((result, found, notes))
+        self._take(found)
 
     def _hunt_flaky(self, good: Point, bad: Point, find: Find, by_commit: bool) -> None:
         ends = _ordered(good, bad, find)
@@ -229,9 +240,15 @@ class _Hunt:
             old, new = ends
             assert isinstance(old, Version) and isinstance(new, Version)
             points = path(old, new, self.context.workspace.pins.versions)
+            self._note_no_commits("--confidence")
         confidence = self.request.confidence
         assert confidence is not None
-        self._take_flaky(hunt_flaky(self.oracle, points, find, "commits" if by_commit else "releases", confidence))
+        self._take(hunt_flaky(self.oracle, points, find, "commits" if by_commit else "releases", confidence))
+
+    def _note_no_commits(self, option: str) -> None:
+        """Say where a repository was named, and is not used."""
+        if self.request.repo is not None and self.request.history == "auto":
+            self.notes.append(f"with {option} a hunt over releases stays there; --history commits goes over commits")
 
     def _survey(self) -> None:
         known = self.context.workspace.pins.versions
@@ -245,11 +262,13 @@ class _Hunt:
             if not self.oracle.case.signatures and self.request.replay is None:
                 # Whatever else was probed, nothing could be bad.
                 self.result = "bad-endpoints"
+                self.obstacle = obstacle_of([self.oracle.row(name_of(bad)).verdict])
                 return
         if self.request.history == "commits" or isinstance(good, Commit) or isinstance(bad, Commit):
             self._survey_commits(good, bad)
             return
         tree = lines(*_range(good, bad, known), known)
+        self._note_no_commits("--find all")
         found = survey(self.oracle, tree, "releases", self.request.grid, self.request.exhaustive)
         self._take_survey(found)
 
@@ -289,23 +308,21 @@ class _Hunt:
         self.interrupted = self.reduction.interrupted
 
     def _take(self, found: Found) -> None:
-        result, change, notes = found
-        self.notes += notes
-        if change is not None:
-            self.changes.append(change)
+        self.notes += found.notes
+        self.posterior, self.obstacle = found.posterior, found.obstacle
+        if found.change is not None:
+            self.changes.append(found.change)
         # Interrupted before the commits' ends are proved, what was found over releases stays found.
-        self.result = overall(self.changes) if len(self.changes) > 1 or (self.changes and change is None) else result
-
-    def _take_flaky(self, found: FlakyFound) -> None:
-        self.posterior = found.posterior
-        self._take((found.result, found.change, list(found.notes)))
+        known = len(self.changes) > 1 or (self.changes and found.change is None)
+        self.result = overall(self.changes) if known else found.result
 
     def _take_survey(self, found: Survey) -> None:
         self.changes = list(found.changes)
         self.notes += found.notes
         self.result = overall(self.changes) if found.complete else "range"
-        if not self.changes and found.complete and not any(row.verdict in JUDGED for row in self.oracle.rows()):
-            self.result = "inconclusive"
+        seen = {row.verdict for row in self.oracle.rows()}
+        if not self.changes and found.complete and seen.isdisjoint(JUDGED):
+            self.result, self.obstacle = "inconclusive", obstacle_of(seen)
 
     def _write_logs(self) -> None:
         request = self.request
@@ -331,22 +348,3 @@ def _range(good: Point | None, bad: Point | None, known: Sequence[Version]) -> t
     if len(ends) == 2:
         return min(ends), max(ends)
     return (good if isinstance(good, Version) and good != max(known) else min(known)), max(known)
-
-
-def _check(request: HuntRequest) -> None:
-    for option, file in (("--log", request.log), ("--git-log", request.git_log)):
-        # Found out after the hunt, it would be found out late.
-        if file is not None and not file.parent.is_dir():
-            raise BadInput(f"{option} {file}: the folder {file.parent} is not there")
-    if request.find != "all" and (request.grid is not None or request.exhaustive):
-        raise BadInput("--grid and --exhaustive belong to --find all")
-    if request.reduce and (request.find == "all" or request.confidence is not None):
-        raise BadInput("--reduce belongs to a hunt for one change, without --find all and --confidence")
-    if request.history == "commits" and request.repo is None:
-        raise BadInput("--history commits needs a repository: name a clone or an address by --repo")
-    if request.find == "all" and request.deps == "both":
-        raise BadInput("--deps both belongs to a hunt for one change, not to --find all")
-    if request.find == "all" and request.confidence is not None:
-        raise BadInput("--confidence belongs to a hunt for one change, not to --find all")
-    if request.confidence is not None and request.options.repeat > 1:
-        raise BadInput("--repeat and --confidence exclude one another: a Bayesian search repeats as it needs")

@@ -3,26 +3,27 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from headwater.commands.hunt.oracle import Oracle
-from headwater.core.hunting import Crossing, Point, short_name
+from headwater.core.errors import EnvironmentUnavailable
+from headwater.core.hunting import Crossing, Point, name_of, short_name
 from headwater.core.verdicts import Verdict
+from headwater.effects.envs import DatedLock
 
 
 def cross(oracle: Oracle, before: Point, after: Point) -> tuple[Crossing | None, str | None]:
-    """Probe the four pairs of code and packages around a change, each with the packages of its day; or say why not."""
-    codes = [oracle.subject(point) for point in (before, after)]
-    days = [oracle.dated(code, point) for code, point in zip(codes, (before, after), strict=True)]
-    for day in days:
-        if day.dated is None:
-            return None, f"there are no packages of the day of {short_name(day.revision)}: {day.untestable}"
-    locks = [day.dated for day in days if day.dated is not None]
-    if locks[0].text == locks[1].text:
-        return None, f"the packages of {locks[0].day} and {locks[1].day} are the same: the library changed"
+    """Probe the four pairs of code and packages around a change, each with the packages of its day, and say where these
+    are the same; or say why not."""
+    names = short_name(name_of(before)), short_name(name_of(after))
+    locks: list[DatedLock] = []
+    for point, name in zip((before, after), names, strict=True):
+        try:
+            locks.append(oracle.lock_of(point))
+        except EnvironmentUnavailable as error:
+            return None, f"there are no packages of the day of {name}: {error}"
     seen: list[tuple[Verdict, Verdict]] = []
-    for code in codes:
-        rows = [oracle.probe_in(replace(code, dated=lock, untestable=None), lock.name) for lock in locks]
+    for point in (before, after):
+        rows = [oracle.probe_in(oracle.subject_in(point, lock), lock.name) for lock in locks]
         seen.append((rows[0].verdict, rows[1].verdict))
-    names = short_name(codes[0].revision), short_name(codes[1].revision)
-    return Crossing(names, (locks[0].day, locks[1].day), (seen[0], seen[1])), None
+    days = locks[0].day, locks[1].day
+    same = f"the packages of {days[0]} and {days[1]} are the same" if locks[0].text == locks[1].text else None
+    return Crossing(names, days, (seen[0], seen[1])), same

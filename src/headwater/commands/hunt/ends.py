@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from packaging.version import Version
@@ -12,7 +12,7 @@ from packaging.version import Version
 from headwater.commands.hunt.drive import Course
 from headwater.commands.hunt.oracle import Oracle
 from headwater.core.history import path
-from headwater.core.hunting import Point, name_of
+from headwater.core.hunting import Obstacle, Point, name_of, obstacle_of
 from headwater.core.learning import learn
 from headwater.core.marks import Find
 from headwater.core.outward import Outward
@@ -23,11 +23,13 @@ from headwater.core.verdicts import Verdict
 
 @dataclass(frozen=True)
 class Ends:
-    """Both ends of a hunt; or `missing`, words for the end that could not be found."""
+    """Both ends of a hunt; or `missing`, words for the end that could not be found, and what stood
+    in the way."""
 
     good: Point | None
     bad: Point | None
     missing: str | None = None
+    obstacle: Obstacle = "ends"
 
 
 def look_at(oracle: Oracle, point: Point) -> ProbeResult:
@@ -60,6 +62,12 @@ def learn_at(oracle: Oracle, bad: Point, good: Point | None, patience: int = 1) 
 def find_ends(oracle: Oracle, good: Version | None, bad: Version | None, find: Find) -> Ends:
     """Releases for the ends that were not named: from the known end, or from the newest release, outward in growing
     steps."""
+    ends = _find_ends(oracle, good, bad, find)
+    # What was sought may be where the machine failed.
+    return replace(ends, obstacle=obstacle_of([row.verdict for row in oracle.rows()]))
+
+
+def _find_ends(oracle: Oracle, good: Version | None, bad: Version | None, find: Find) -> Ends:
     known = oracle.context.workspace.pins.versions
     if good is not None and bad is not None:
         return Ends(good, bad)

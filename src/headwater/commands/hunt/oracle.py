@@ -27,6 +27,7 @@ from headwater.core.recording import Recording
 from headwater.core.results import ProbeResult
 from headwater.core.verdicts import Evidence, Verdict, combine
 from headwater.effects.commit_subjects import CommitSubjects
+from headwater.effects.envs import DatedLock
 from headwater.effects.probe import ProbeOptions, Prober, Subject, nothing
 from headwater.effects.series_folder import Series
 from headwater.effects.targets import Target
@@ -94,27 +95,38 @@ class Oracle:
         name = name_of(point)
         if name not in self._subjects:
             plain = self._plain(point)
-            # The packages first: where the series does not apply the subject stays untestable.
-            self._subjects[name] = self._patched(self.dated(plain, point) if self._by_day else plain, point)
+            self._subjects[name] = self._patched(self._dated(plain, point) if self._by_day else plain, point)
         return self._subjects[name]
+
+    def subject_in(self, point: Point, lock: DatedLock) -> Subject:
+        """A revision with packages that are given, whatever environments there are without, and the series where it
+        applies."""
+        return self._patched(replace(self._plain(point), dated=lock, untestable=None), point)
 
     def _plain(self, point: Point) -> Subject:
         if isinstance(point, Commit):
             return self._commits().subject(point)
         return self.context.subjects.release(self.context.workspace.pins.pin(point))
 
-    def dated(self, subject: Subject, point: Point) -> Subject:
+    def lock_of(self, point: Point) -> DatedLock:
+        """The packages of a revision's day.
+
+        Raises:
+            EnvironmentUnavailable: none of that day satisfy what it requires, or that cannot be told.
+        """
+        if isinstance(point, Commit):
+            requirements, when = self._commits().requirements(point), point.date
+        else:
+            pin = self.context.workspace.pins.pin(point)
+            requirements, when = self.context.locks.requirements([pin])[pin], pin.uploaded
+        return self.context.dated_locks.lock(requirements, when)
+
+    def _dated(self, subject: Subject, point: Point) -> Subject:
         """A subject with the packages of a revision's day, whatever environments there are without."""
         try:
-            if isinstance(point, Commit):
-                requirements, when = self._commits().requirements(point), point.date
-            else:
-                pin = self.context.workspace.pins.pin(point)
-                requirements, when = self.context.locks.requirements([pin])[pin], pin.uploaded
-            lock = self.context.dated_locks.lock(requirements, when)
+            return replace(subject, dated=self.lock_of(point), untestable=None)
         except EnvironmentUnavailable as error:
             return replace(subject, untestable=str(error))
-        return replace(subject, dated=lock, untestable=None)
 
     def _patched(self, subject: Subject, point: Point) -> Subject:
         if self._series is None or subject.untestable:

@@ -15,18 +15,15 @@ from headwater.core.bisection import Bisection
 from headwater.core.commits import Commit
 from headwater.core.errors import BadInput
 from headwater.core.history import Line, plan
-from headwater.core.hunting import HuntChange, Level, Point, name_of
+from headwater.core.hunting import Found, Level, Point, change_between, name_of, obstacle_of
 from headwater.core.marks import Find
-from headwater.core.results import HuntResult
 from headwater.core.verdicts import Verdict
 from headwater.effects.nearest_commit import nearest_commit
 from headwater.effects.upstream_git import Upstream
 
-Found = tuple[HuntResult, HuntChange | None, list[str]]
-
 
 class HuntInterrupted(KeyboardInterrupt):
-    """A hunt was interrupted; `found` is the best that is known."""
+    """A search was interrupted; `found` is the best that is known."""
 
     def __init__(self, found: Found) -> None:
         self.found = found
@@ -38,27 +35,24 @@ def hunt_releases(oracle: Oracle, good: Version, bad: Version, find: Find) -> Fo
     line. Where they lie on different lines their common ancestor says on which way the change lies."""
     known = oracle.context.workspace.pins.versions
     lines = plan(good, bad, known, find)
-    notes: list[str] = []
-    line = lines[0]
-    if line.needs is not None:
-        chosen = _line_of_ancestor(oracle, lines, notes)
-        if chosen is None:
-            return "inconclusive", None, notes
-        line = chosen
-    result, change, more = search(oracle, line.releases, line.find, "releases")
-    return result, change, notes + more
-
-
-def _line_of_ancestor(oracle: Oracle, lines: Sequence[Line], notes: list[str]) -> Line | None:
-    """Which line holds the change, by what the common ancestor shows."""
+    if lines[0].needs is None:
+        return search(oracle, lines[0].releases, lines[0].find, "releases")
     ancestor = lines[0].releases[0]
     verdict = look_at(oracle, ancestor).verdict
-    side = "bad" if verdict is Verdict.BAD else "good" if verdict in (Verdict.GOOD, Verdict.ABSENT) else None
-    notes.append(f"the ends lie on different lines; their common ancestor {ancestor} is {verdict.words}")
-    line = next((line for line in lines if line.needs == side), None)
-    if line is not None and line.find != lines[0].find:
+    notes = [f"the ends lie on different lines; their common ancestor {ancestor} is {verdict.words}"]
+    line = _line_of_ancestor(lines, verdict)
+    if line is None:
+        return Found("inconclusive", notes=tuple(notes), obstacle=obstacle_of([verdict]))
+    if line.find != lines[0].find:
         notes.append(f"so what is to be found is what was {line.find} on the way to {line.releases[-1]}")
-    return line
+    found = search(oracle, line.releases, line.find, "releases")
+    return replace(found, notes=(*notes, *found.notes))
+
+
+def _line_of_ancestor(lines: Sequence[Line], verdict: Verdict) -> Line | None:
+    """Which line holds the change, by what the common ancestor showed."""
+    side = "bad" if verdict is Verdict.BAD else "good" if verdict in (Verdict.GOOD, Verdict.ABSENT) else None
+    return next((line for line in lines if line.needs == side), None)
 
 
 def search(oracle: Oracle, points: Sequence[Point], find: Find, level: Level) -> Found:
@@ -76,25 +70,19 @@ def search(oracle: Oracle, points: Sequence[Point], find: Find, level: Level) ->
 
 def _outcome(machine: Bisection, points: Sequence[Point], find: Find, level: Level) -> Found:
     if not machine.ends_differ:
-        return machine.result, None, []
+        return Found(machine.result, obstacle=obstacle_of(machine.ends))
     answer = machine.answer()
-    names = [name_of(point) for point in points]
     verdicts = machine.standing(answer.before), machine.standing(answer.after)
     if verdicts[0] is None or verdicts[1] is None:
         raise ValueError("a change lies between judged revisions")
     if answer.contradictions:
-        told = ", ".join(f"{names[a]} is after the change and {names[b]}, though later, before it"
-                         for a, b in answer.contradictions)  # fmt: skip
-        return machine.result, None, [f"there is more than one change: {told}; --find all finds them"]
-    ends = points[answer.before], points[answer.after]
-    dates = [point.date if isinstance(point, Commit) else None for point in ends]
-    change = HuntChange(
-        find, level, names[answer.before], names[answer.after], tuple(names[n] for n in answer.candidates),
-        (verdicts[0], verdicts[1]), answer.confirmed, dates=(dates[0], dates[1]),
-    )  # fmt: skip
-    if change.found and isinstance(ends[1], Commit):
-        change = replace(change, commit=ends[1])
-    return machine.result, change, []
+        pairs = [(name_of(points[a]), name_of(points[b])) for a, b in answer.contradictions]
+        told = ", ".join(f"{a} is after the change and {b}, though later, before it" for a, b in pairs)
+        words = f"there is more than one change: {told}; --find all finds them"
+        return Found(machine.result, notes=(words,), obstacle="contradiction")
+    run = points[answer.before : answer.after + 1]
+    change = change_between(find, level, run, (verdicts[0], verdicts[1]), confirmed=answer.confirmed)
+    return Found(machine.result, change)
 
 
 def commits_between(oracle: Oracle, upstream: Upstream, ends: Sequence[Point]) -> list[Commit]:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
+from headwater.core.errors import BadInput
 from headwater.effects.probe import ProbeOptions
 
 History = Literal["auto", "releases", "commits"]
@@ -45,3 +46,26 @@ class HuntRequest:
     options: ProbeOptions
     command: str
     reduce: bool = False
+
+    def check(self) -> None:
+        """Refuse what excludes one another.
+
+        Raises:
+            BadInput: naming the options.
+        """
+        for option, file in (("--log", self.log), ("--git-log", self.git_log)):
+            # Found out after the hunt, it would be found out late.
+            if file is not None and not file.parent.is_dir():
+                raise BadInput(f"{option} {file}: the folder {file.parent} is not there")
+        if self.find != "all" and (self.grid is not None or self.exhaustive):
+            raise BadInput("--grid and --exhaustive belong to --find all")
+        if self.reduce and (self.find == "all" or self.confidence is not None):
+            raise BadInput("--reduce belongs to a hunt for one change, without --find all and --confidence")
+        if self.history == "commits" and self.repo is None:
+            raise BadInput("--history commits needs a repository: name a clone or an address by --repo")
+        if self.find == "all" and self.deps == "both":
+            raise BadInput("--deps both belongs to a hunt for one change, not to --find all")
+        if self.find == "all" and self.confidence is not None:
+            raise BadInput("--confidence belongs to a hunt for one change, not to --find all")
+        if self.confidence is not None and self.options.repeat > 1:
+            raise BadInput("--repeat and --confidence exclude one another: a Bayesian search repeats as it needs")

@@ -9,8 +9,7 @@ from dataclasses import dataclass
 from headwater.commands.hunt.drive import Course
 from headwater.commands.hunt.oracle import Oracle
 from headwater.core.changes import Change, Changes, Gap
-from headwater.core.commits import Commit
-from headwater.core.hunting import HuntChange, Level, Point, name_of, short_name
+from headwater.core.hunting import HuntChange, Level, Point, change_between, name_of, short_name
 from headwater.core.verdicts import Verdict
 
 
@@ -76,14 +75,8 @@ def _result(search: Changes[Point], level: Level) -> Survey:
 
 
 def _change(change: Change[Point], level: Level) -> HuntChange:
-    ends = change.before, change.after
-    dates = [end.date if isinstance(end, Commit) else None for end in ends]
-    culprit = change.after if change.found and isinstance(change.after, Commit) else None
-    return HuntChange(
-        change.kind, level, name_of(change.before), name_of(change.after),
-        tuple(name_of(one) for one in change.candidates), change.verdicts, change.confirmed, commit=culprit,
-        dates=(dates[0], dates[1]),
-    )  # fmt: skip
+    run = [change.before, *change.candidates]
+    return change_between(change.kind, level, run, change.verdicts, confirmed=change.confirmed)
 
 
 def _words(gap: Gap[Point]) -> str:

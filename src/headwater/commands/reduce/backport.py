@@ -87,10 +87,11 @@ def _fix(oracle: Oracle, onto: Version) -> tuple[Version, Version]:
     ends = find_ends(oracle, None, start, "fixed")
     if not isinstance(ends.good, Version):
         raise BadInput(f"{oracle.case.id} on {onto} has no fix to port back: {ends.missing}")
-    result, change, notes = hunt_releases(oracle, ends.good, onto, "fixed")
+    found = hunt_releases(oracle, ends.good, onto, "fixed")
+    change = found.change
     if change is None or change.find != "fixed":
         # On a maintenance line that took the bug over alone, nothing later mends it.
-        why = "; ".join(notes) or result
+        why = "; ".join(found.notes) or found.result
         raise BadInput(f"no fix of {oracle.case.id} was found after {onto}, on the way to {ends.good}: {why}")
     if not change.found:
         oracle.context.emit(Note(f"the fix lies in one of {', '.join(change.candidates)}", warning=True))
