@@ -130,18 +130,23 @@ def test_so_it_does_when_interrupted(ground: Ground, dirty: dict[str, str]) -> N
     assert state(ground.repo) == dirty
 
 
+def replayed_by_git(ground: Ground, log: Path, status: int) -> str:
+    """What git makes of a log, as `git bisect log` tells it."""
+    clone = ground.here / "clone"
+    git(ground.here, "clone", "--quiet", str(ground.repo), str(clone))
+    argv = ["git", "bisect", "replay", str(log)]
+    replayed = subprocess.run(argv, cwd=clone, capture_output=True, text=True, check=False)
+    assert replayed.returncode == status, replayed.stderr
+    return git(clone, "bisect", "log")
+
+
 @pytest.mark.parametrize(("case", "find"), [("plain", "introduced"), ("mended", "fixed"), ("fogged", "introduced")])
 def test_git_takes_the_log(ground: Ground, case: str, find: str) -> None:
     log = ground.here / "git.log"
     ends = ("v5.0.0", "v5.7.0") if find == "introduced" else ("v5.7.0", "v5.0.0")
     done = ground.between(case, *ends, "--find", find, "--repo", ground.repo, "--git-log", log)
-    clone = ground.here / "clone"
-    git(ground.here, "clone", "--quiet", str(ground.repo), str(clone))
-    argv = ["git", "bisect", "replay", str(log)]
-    replayed = subprocess.run(argv, cwd=clone, capture_output=True, text=True, check=False)
-    said = git(clone, "bisect", "log")
     # Status 2: only commits that were skipped are left.
-    assert replayed.returncode == (2 if case == "fogged" else 0), replayed.stderr
+    said = replayed_by_git(ground, log, 2 if case == "fogged" else 0)
     if case == "fogged":
         candidates = {line.split("[")[1].split("]")[0] for line in said.splitlines() if "possible first" in line}
         assert done.status == 4
@@ -149,3 +154,21 @@ def test_git_takes_the_log(ground: Ground, case: str, find: str) -> None:
     else:
         term = "bad" if find == "introduced" else "fixed"
         assert f"# first {term} commit: [{ground.commits[14]}]" in said
+
+
+@pytest.mark.parametrize(("module", "find"), [("plain", "introduced"), ("mended", "fixed")])
+def test_git_takes_the_log_of_a_bug_that_shows_sometimes(
+    ground: Ground, tmp_path: Path, module: str, find: str
+) -> None:
+    """Before its culprit is named, the commit has been seen good as well as bad."""
+    ground.flaky("flaky.py", tmp_path / "counters", every=3, module=module)
+    log = ground.here / "git.log"
+    ends = ("v5.0.0", "v5.7.0") if find == "introduced" else ("v5.7.0", "v5.0.0")
+    words = ("--find", find, "--repo", ground.repo, "--history", "commits", "--confidence", "0.95", "--git-log", log)
+    done = ground.between("flaky.py", *ends, *words)
+    assert done.status == 0, done.err
+    assert ground.number(done.change["candidates"][0]) == 14
+    assert "flaky" in done.verdicts().values()
+    said = replayed_by_git(ground, log, 0)
+    term = "bad" if find == "introduced" else "fixed"
+    assert f"# first {term} commit: [{ground.commits[14]}]" in said

@@ -112,6 +112,60 @@ def test_a_log_of_a_script_is_replayed_too(ground: Ground) -> None:
     assert replayed.json["changes"] == first.json["changes"]
 
 
+SCRIPT = "from transformers import arrived\n\narrived.use()\n"
+
+
+def test_a_part_of_a_log_of_a_script_judges_the_rest(ground: Ground) -> None:
+    """What was learned is in the log, so what is probed besides is judged as the log's own revisions were."""
+    ground.write("script.py", SCRIPT)
+    log = ground.here / "log"
+    first = ground.between("script.py", "5.0.0", "5.7.0", "--log", log)
+    assert first.change["verdicts"] == ["absent", "bad"]
+    head, *lines = log.read_text(encoding="utf-8").splitlines()
+    learned = json.loads(head)["learned"]
+    assert [one["type"] for one in (*learned["bug"], *learned["absent"])] == ["RuntimeError", "AttributeError"]
+    ends = [line for line in lines if '"5.0.0"' in line or '"5.7.0"' in line]
+    log.write_text("\n".join([head, *ends]), encoding="utf-8")
+    again = ground.here / "again"
+    rest = ground.between("script.py", "5.0.0", "5.7.0", "--replay", log, "--log", again, "--fresh")
+    assert (rest.status, rest.json["changes"]) == (0, first.json["changes"])
+    assert rest.json["probes_run"] == first.json["probes_run"] - len(ends)
+    assert rest.verdicts() == first.verdicts()
+    assert "learned before, says the log: RuntimeError: the cache broke" in rest.notes
+    assert "taken for absent, says the log: AttributeError" in rest.notes
+    assert again.read_text(encoding="utf-8").splitlines()[0] == head
+    every = ground.hunt("script.py", "--find", "all", "--bad", "5.7.0", "--replay", log)
+    assert [(change["find"], change["candidates"]) for change in every.json["changes"]] == [("introduced", ["5.4.0"])]
+
+
+@pytest.mark.parametrize("release", ["5.0.0", "5.3.0", "5.4.0", "5.7.0"])
+def test_a_verdict_of_a_script_can_be_undone(ground: Ground, release: str) -> None:
+    ground.write("script.py", SCRIPT)
+    log = ground.here / "log"
+    first = ground.between("script.py", "5.0.0", "5.7.0", "--log", log)
+    text = log.read_text(encoding="utf-8")
+    right = '"absent"' if release < "5.4.0" else '"bad"'
+    lines = [line.replace(right, '"good"') if f'"{release}"' in line else line for line in text.splitlines()]
+    assert lines != text.splitlines()
+    log.write_text("\n".join(lines), encoding="utf-8")
+    undone = ground.between("script.py", "5.0.0", "5.7.0", "--replay", log, "--undo", release)
+    assert undone.json["probes_run"] == 2
+    assert (undone.status, undone.json["changes"], undone.verdicts()) == (0, first.json["changes"], first.verdicts())
+
+
+@pytest.mark.parametrize("release", ["5.0.0", "5.7.0"])
+def test_a_machine_that_failed_once_teaches_nothing_wrong(ground: Ground, release: str) -> None:
+    """The end is probed again, and learned from then."""
+    ground.write("script.py", SCRIPT)
+    head = {"schema": 1, "what": "script.py", "device": "cpu"}
+    fault = {"revision": release, "repetition": 0, "verdict": "harness-error"}
+    log = ground.write("log", f"{json.dumps(head)}\n{json.dumps(fault)}\n")
+    done = ground.between("script.py", "5.0.0", "5.7.0", "--replay", log)
+    assert (done.status, done.change["candidates"], done.change["verdicts"]) == (0, ["5.4.0"], ["absent", "bad"])
+    assert "learned at 5.7.0: RuntimeError" in done.notes
+    assert "learned at 5.0.0, taken for absent: AttributeError" in done.notes
+
+
 def test_a_verdict_of_a_log_can_be_changed_or_undone(ground: Ground) -> None:
     log = ground.here / "log"
     ground.between(*HUNT, "--log", log)
@@ -124,7 +178,21 @@ def test_a_verdict_of_a_log_can_be_changed_or_undone(ground: Ground) -> None:
     assert undone.change["candidates"] == ["5.4.0"]
 
 
-@pytest.mark.parametrize("line", ["not json", "{}", '{"schema": 2, "what": "plain", "device": "cpu"}', '"plain"'])
+HEAD = '{"schema": 1, "what": "plain", "device": "cpu", "learned": {"bug": [LEARNED], "absent": []}}'
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "not json",
+        "{}",
+        '{"schema": 2, "what": "plain", "device": "cpu"}',
+        '"plain"',
+        HEAD.replace("LEARNED", '{"type": "E", "message": 1, "frame": null}'),
+        HEAD.replace("LEARNED", '{"type": "E", "message": "m"}'),
+        HEAD.replace(', "absent": []', ""),
+    ],
+)
 def test_a_log_that_is_none(ground: Ground, line: str) -> None:
     log = ground.write("log", line + "\n")
     done = ground.between(*HUNT, "--replay", log)

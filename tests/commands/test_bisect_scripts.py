@@ -89,6 +89,29 @@ def test_a_bad_end_without_a_failure(ground: Ground) -> None:
     assert "nothing was learned at 5.7.0: it ended without a failure" in done.notes
 
 
+NETWORKED = """\
+import os
+
+from transformers.plain import use
+
+if os.environ["HF_HUB_OFFLINE"] != "0":
+    raise OSError("there is no network")
+use()
+"""
+
+
+def test_a_script_may_use_the_network_where_that_is_allowed(ground: Ground) -> None:
+    """What it shows with the network and without are two things, and both are known afterwards."""
+    ground.write("script.py", NETWORKED)
+    hunts = [ground.between("script.py", "5.0.0", "5.7.0", *words) for words in ([], ["--allow-network"]) * 2]
+    for without in (hunts[0], hunts[2]):
+        assert (without.status, without.verdicts()) == (3, {"5.0.0": "bad", "5.7.0": "bad"})
+    for allowed in (hunts[1], hunts[3]):
+        assert (allowed.status, allowed.change["candidates"]) == (0, ["5.4.0"])
+    assert "--allow-network" in hunts[1].json["reproduce"]
+    assert [hunt.json["probes_run"] for hunt in hunts[2:]] == [0, 0]
+
+
 @pytest.mark.parametrize("jobs", ["1", "3"])
 def test_a_status_from_128_on_stops_the_hunt(ground: Ground, jobs: str) -> None:
     ground.write("status.py", STATUS.format(module="plain", status=130))

@@ -123,6 +123,14 @@ def test_a_script_whose_failure_is_learned(
 
 
 @slow
+def test_a_script_may_use_the_network_where_that_is_allowed(ground: Ground) -> None:
+    told = "import os\n\nassert os.environ['HF_HUB_OFFLINE'] == '0', 'there is no network'\n"
+    ground.write("script.py", f"{told}from transformers.parted import use\n\nuse()\n")
+    assert reduced(ground, "script.py", NEAR).status == 3
+    assert reduced(ground, "script.py", NEAR, "--allow-network").status == 0
+
+
+@slow
 def test_a_script_that_fails_nowhere(ground: Ground) -> None:
     ground.write("script.py", "from transformers.parted import measure\n\nmeasure(1)\n")
     done = reduced(ground, "script.py", NEAR)

@@ -11,11 +11,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from headwater.core.bayes import BayesianSearch, Beta
+from headwater.core.bayes import FAULTS, BayesianSearch, Beta
 from headwater.core.marks import Find
 from headwater.core.verdicts import Verdict
 
 GOOD, BAD, ABSENT, UNTESTABLE = Verdict.GOOD, Verdict.BAD, Verdict.ABSENT, Verdict.UNTESTABLE
+FAULT = Verdict.HARNESS_ERROR
 REVISIONS = 24
 Oracle = Callable[[int], Verdict]
 
@@ -28,6 +29,11 @@ def flaky(rng: random.Random, culprit: int, shows: float, find: Find = "introduc
         return BAD if present and rng.random() < shows else GOOD
 
     return probe
+
+
+def failing(rng: random.Random, share: float, probe: Oracle) -> Oracle:
+    """A machine that fails at that share of the probes."""
+    return lambda position: FAULT if rng.random() < share else probe(position)
 
 
 def run(search: BayesianSearch, probe: Oracle, limit: int = 3000) -> int:
@@ -133,6 +139,43 @@ def test_what_cannot_be_judged_joins_its_neighbour(length: int, data: st.DataObj
     assert all(search.repetitions(p) <= 1 for p in holes), "what is silent is not asked again"
 
 
+@pytest.mark.parametrize("find", ["introduced", "fixed"])
+def test_a_machine_that_fails_now_and_then_silences_nothing(find: Find) -> None:
+    """It fails at one probe in ten: nearly every hunt names one revision all the same, and as seldom a wrong one."""
+    rng = random.Random(7)
+    named = right = 0
+    for _ in range(120):
+        culprit = rng.randrange(1, REVISIONS)
+        search = BayesianSearch(REVISIONS, find, patience=60)
+        run(search, failing(rng, 0.1, flaky(rng, culprit, rng.uniform(0.2, 1), find)))
+        answer = search.answer()
+        named += answer.found
+        right += culprit in answer.candidates
+    assert named / 120 >= 0.93
+    assert right / 120 >= 0.95 - 0.06, "three standard errors of a share of 0.95 in 120"
+
+
+def test_a_machine_that_always_fails_is_given_up() -> None:
+    """At the bad end, after which there is no hunt; and in the middle, which joins its neighbour."""
+    search = BayesianSearch(6)
+    assert run(search, lambda position: FAULT) == FAULTS
+    assert not search.bad_end_shown
+    search = BayesianSearch(6)
+    run(search, lambda position: FAULT if position == 2 else BAD if position >= 3 else GOOD)
+    assert search.repetitions(2) == FAULTS
+    assert search.answer().candidates == range(2, 4)
+
+
+def test_a_failure_of_the_machine_takes_nothing_from_what_was_seen() -> None:
+    search, plain = BayesianSearch(6), BayesianSearch(6)
+    for verdict in (FAULT, FAULT, BAD, FAULT, FAULT, BAD):
+        search.mark(5, verdict)
+    for verdict in (BAD, BAD):
+        plain.mark(5, verdict)
+    assert search.posterior() == plain.posterior()
+    assert search.next_steps() == plain.next_steps()
+
+
 @settings(max_examples=80)
 @given(
     st.integers(2, 30),
@@ -159,7 +202,10 @@ def test_whatever_is_marked_it_stays_a_probability(
     answer = search.answer()
     assert answer.probability == pytest.approx(sum(posterior[c] for c in answer.candidates))
     assert answer.probability >= 0.95
-    silent = {p for p, verdict in search.log if again.repetitions(p) and verdict not in (GOOD, BAD, ABSENT)}
+    silent = {p for p, verdict in search.log if verdict not in (GOOD, BAD, ABSENT, FAULT)}
+    for p in range(length):
+        told = [verdict for marked, verdict in search.log if marked == p]
+        silent |= {p for n in range(len(told)) if told[n : n + FAULTS] == [FAULT] * FAULTS}
     steps = search.next_steps(count)
     assert steps == again.next_steps(count), "replayed, it asks for the same"
     assert len(set(steps)) == len(steps) <= count and not set(steps) & silent

@@ -63,6 +63,18 @@ diff --git a/src/transformers/masked.py b/src/transformers/masked.py
      one = 1
      two = 2
 """
+FLAKY = """\
+from pathlib import Path
+import transformers
+from transformers.{module} import use
+
+count = Path({counters!r}, transformers.__version__)
+count.parent.mkdir(exist_ok=True)
+with count.open("a") as file:
+    file.write(".")
+if count.stat().st_size % {every} != 1:
+    use()
+"""
 SOURCE = {
     "g": "def use():\n    return 8\n",
     "b": "def use():\n    raise RuntimeError('the cache broke at 8')\n",
@@ -303,6 +315,10 @@ class Ground:
         if executable:
             path.chmod(0o755)
         return path
+
+    def flaky(self, name: str, counters: Path, every: int, module: str = "plain") -> None:
+        """A script that shows the bug of a module in all but the first of `every` probes of one version."""
+        self.write(name, FLAKY.format(module=module, counters=str(counters), every=every))
 
     def series(self, name: str, base: str, patch: str) -> None:
         """A series of one patch on a release."""

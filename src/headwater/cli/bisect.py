@@ -10,7 +10,7 @@ from typing import Any
 
 import click
 
-from headwater.cli.probing import cases_dir_option, probe_options
+from headwater.cli.probing import answer_options
 from headwater.cli.run import common_options, running
 from headwater.commands.hunt.bisect import bisect
 from headwater.commands.hunt.request import HuntRequest
@@ -41,9 +41,6 @@ def _range_options(function: Callable[..., Any]) -> Callable[..., Any]:
             help="auto: releases, then the commits between two of them where --repo is given.",
         ),
         click.option(
-            "--repo", envvar="HEADWATER_REPO", metavar="PATH-OR-URL", help="A clone of upstream, or its address."
-        ),
-        click.option(
             "--grid", type=click.IntRange(2), metavar="N", help="--find all: probe N points first, not every x.y.0."
         ),
         click.option("--exhaustive", is_flag=True, help="--find all: probe every revision."),
@@ -63,12 +60,8 @@ def _range_options(function: Callable[..., Any]) -> Callable[..., Any]:
 def _way_options(function: Callable[..., Any]) -> Callable[..., Any]:
     """How to hunt."""
     options = [
-        click.option("--device", default="cpu", show_default=True, metavar="D"),
         click.option(
             "--series", metavar="NAME", help="Apply this series wherever it applies, to get past another bug."
-        ),
-        click.option(
-            "--jobs", type=click.IntRange(1, 64), default=1, show_default=True, metavar="N", help="Probes at a time."
         ),
         click.option(
             "--confidence",
@@ -98,8 +91,7 @@ def _way_options(function: Callable[..., Any]) -> Callable[..., Any]:
 @click.argument("what")
 @_range_options
 @_way_options
-@cases_dir_option
-@probe_options
+@answer_options()
 @common_options
 @click.pass_context
 def bisect_command(

@@ -16,6 +16,8 @@ from headwater.effects.probe import ProbeOptions
 from headwater.report import machine, terminal
 from headwater.report.patched import print_patched
 
+_Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
+
 
 def probe_options(function: Callable[..., Any]) -> Callable[..., Any]:
     """`--fresh`, `--repeat`, `--allow-network`."""
@@ -25,11 +27,39 @@ def probe_options(function: Callable[..., Any]) -> Callable[..., Any]:
             "--repeat", type=click.IntRange(1, 1000), default=1, metavar="N",
             help="Probe N times; disagreement is `flaky`.",
         ),
-        click.option("--allow-network", is_flag=True, help="Run cases that need the network."),
+        click.option("--allow-network", is_flag=True, help="Run cases that need the network; let scripts use it."),
     ]  # fmt: skip
     for option in reversed(options):
         function = option(function)
     return function
+
+
+cases_dir_option = click.option(
+    "--cases-dir", type=click.Path(path_type=Path), metavar="DIR", help="A folder with cases of your own."
+)
+
+
+def answer_options(repo: str = "") -> _Decorator:
+    """`--device`, `--jobs`, `--repo`, and those of cases and probes, of what asks many revisions about one case; `repo`
+    says what a repository is for."""
+    options: list[_Decorator] = [
+        click.option("--device", default="cpu", show_default=True, metavar="D"),
+        click.option(
+            "--jobs", type=click.IntRange(1, 64), default=1, show_default=True, metavar="N", help="Probes at a time."
+        ),
+        click.option(
+            "--repo", envvar="HEADWATER_REPO", metavar="PATH-OR-URL", help=f"A clone of upstream, or its address{repo}."
+        ),
+        cases_dir_option,
+        probe_options,
+    ]
+
+    def add(function: Callable[..., Any]) -> Callable[..., Any]:
+        for option in reversed(options):
+            function = option(function)
+        return function
+
+    return add
 
 
 tree_option = click.option(
@@ -37,11 +67,6 @@ tree_option = click.option(
     type=click.Path(path_type=Path),
     metavar="PATH",
     help="This checkout as it is, uncommitted edits included; nothing in it is written.",
-)
-
-
-cases_dir_option = click.option(
-    "--cases-dir", type=click.Path(path_type=Path), metavar="DIR", help="A folder with cases of your own."
 )
 
 

@@ -3,12 +3,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import click
 
-from headwater.cli.probing import cases_dir_option, probe_options
+from headwater.cli.probing import answer_options
 from headwater.cli.run import common_options, running
 from headwater.commands.reduce.backport import backport
 from headwater.commands.reduce.command import reduce_command as run_reduction
@@ -16,32 +15,15 @@ from headwater.commands.reduce.request import FEW_LINES, ReduceOptions
 from headwater.effects.probe import ProbeOptions
 from headwater.report.reduction import backport_object, print_backport, print_reduction, reduction_object
 
-
-def _reduce_options(function: Callable[..., Any]) -> Callable[..., Any]:
-    options = [
-        click.option("--device", default="cpu", show_default=True, metavar="D"),
-        click.option(
-            "--jobs", type=click.IntRange(1, 64), default=1, show_default=True, metavar="N", help="Probes at a time."
-        ),
-        click.option(
-            "--lines",
-            type=click.IntRange(0),
-            default=FEW_LINES,
-            show_default=True,
-            metavar="N",
-            help="At most N probes for leaving out single lines of hunks.",
-        ),
-        click.option(
-            "--repo",
-            envvar="HEADWATER_REPO",
-            metavar="PATH-OR-URL",
-            help="A clone of upstream, or its address: commits as ends, and the commit of each hunk.",
-        ),
-    ]
-    function = cases_dir_option(probe_options(function))
-    for option in reversed(options):
-        function = option(function)
-    return function
+_lines_option = click.option(
+    "--lines",
+    type=click.IntRange(0),
+    default=FEW_LINES,
+    show_default=True,
+    metavar="N",
+    help="At most N probes for leaving out single lines of hunks.",
+)
+_answer_options = answer_options(repo=": commits as ends, and the commit of each hunk")
 
 
 def _options(common: dict[str, Any]) -> ReduceOptions:
@@ -56,7 +38,8 @@ def _options(common: dict[str, Any]) -> ReduceOptions:
 @click.option("--from", "old", required=True, metavar="REV", help="The older side.")
 @click.option("--to", "new", required=True, metavar="REV", help="The newer side, with another verdict.")
 @click.option("--series", metavar="NAME", help="Apply this series on both sides first.")
-@_reduce_options
+@_lines_option
+@_answer_options
 @common_options
 def reduce_command(what: str, old: str, new: str, **common: Any) -> None:
     """Find the smallest part of the difference between two revisions that flips a verdict.
@@ -64,7 +47,7 @@ def reduce_command(what: str, old: str, new: str, **common: Any) -> None:
     WHAT is a case id, a script, an executable or a pytest node id. Both sides are proved first. Works from releases
     alone; with --repo also between commits.
 
-    \\b
+    \b
     Examples:
       headwater reduce early-init --from 5.12.1 --to 5.13.0
       headwater reduce early-init --from 5.4.0 --to 5.5.0 --lines 60
@@ -82,14 +65,15 @@ def reduce_command(what: str, old: str, new: str, **common: Any) -> None:
 @click.argument("case")
 @click.option("--onto", required=True, metavar="RELEASE", help="The release to carry the fix to.")
 @click.option("--as", "name", metavar="NAME", help="The series' name; default: backport-CASE.")
-@_reduce_options
+@_lines_option
+@_answer_options
 @common_options
 def backport_command(case: str, onto: str, name: str | None, **common: Any) -> None:
     """Find what fixed a case, reduce it, carry it to a release, and write it as a series.
 
     Refused where it conflicts, where the case stays bad, or where a test of the conformance suite holds no more.
 
-    \\b
+    \b
     Example:
       headwater backport early-init --onto 5.10.1
     """

@@ -6,7 +6,8 @@ which has a Beta prior and is integrated out; the prior over the position is uni
 which the expected entropy of the position is least. Two things differ from it. A signature is matched exactly, so by
 default the bug shows only where it is (no false alarms): one `bad` is proof, many `good` are evidence. And what
 cannot be judged does not rule its revision out as the culprit; it only cannot be probed, so that it and its
-neighbour become one answer.
+neighbour become one answer. A harness error says nothing of the revision: it is asked again, until the machine has
+failed there several times in a row.
 """
 
 from __future__ import annotations
@@ -38,6 +39,9 @@ class Beta:
 
 
 RARELY = Beta(0.5, 1.0)
+# After so many harness errors in a row a position is asked no more. Where the machine failed at one probe in ten, 98 %
+# of 150 simulated hunts over 24 revisions still named one; with 2 in a row 87 %, with the first error 28 %.
+FAULTS = 3
 
 
 @dataclass(frozen=True)
@@ -94,11 +98,13 @@ class BayesianSearch:
         self._shows, self._false_alarms = shows, false_alarms
         self._log: list[tuple[int, Verdict]] = []
         self._hits, self._misses = [0] * length, [0] * length
+        self._faults = [0] * length  # harness errors in a row
         self._silent: set[int] = set()
         self._posterior: list[float] | None = None
 
     def mark(self, position: int, verdict: Verdict) -> None:
-        """Record one probe at `position` (0-based). What cannot be judged tells nothing, and is not probed again.
+        """Record one probe at `position` (0-based). What cannot be judged tells nothing, and is not probed again; what
+        the machine failed at is, within bounds.
 
         Raises:
             IndexError: there is no such position.
@@ -107,7 +113,12 @@ class BayesianSearch:
             raise IndexError(f"position {position} is outside of 0..{self._length - 1}")
         self._log.append((position, verdict))
         place = self._turned(position)
-        if side(verdict, self._find) is None:
+        fault = verdict is Verdict.HARNESS_ERROR
+        self._faults[place] = self._faults[place] + 1 if fault else 0
+        if fault:
+            if self._faults[place] >= FAULTS:
+                self._silent.add(place)
+        elif side(verdict, self._find) is None:
             self._silent.add(place)
         elif verdict is Verdict.BAD:
             self._hits[place] += 1

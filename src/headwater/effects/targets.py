@@ -120,6 +120,9 @@ class _Loader:
         kit = {KIT: (PACKAGED_CASES / KIT).read_bytes()}
         case = read_case(name, source.decode(), kit)
         told = {"package": self._workspace.pins.package, **parameters}
+        if self._network:
+            # What a script shows with the network answers for nothing that it shows without.
+            told["network"] = True
         taken = sorted({*case.files, PARAMETERS} & set(files))
         if taken:
             raise BadInput(

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from packaging.version import Version
@@ -13,7 +13,7 @@ from headwater.commands.context import Context
 from headwater.commands.hunt.crossing import cross
 from headwater.commands.hunt.ends import find_ends, learn_at
 from headwater.commands.hunt.flaky import PATIENCE, hunt_flaky
-from headwater.commands.hunt.logs import git_bisect_log, read_log, write_log
+from headwater.commands.hunt.logs import Log, git_bisect_log, read_log, write_log
 from headwater.commands.hunt.oracle import Oracle
 from headwater.commands.hunt.plain import HuntInterrupted, commit_of, commits_between, hunt_releases, search
 from headwater.commands.hunt.request import HuntRequest
@@ -42,7 +42,7 @@ from headwater.core.releases import is_on_main_line
 from headwater.core.results import HuntResult, parse_devices
 from headwater.effects.commit_subjects import CommitSubjects
 from headwater.effects.files import write_atomically
-from headwater.effects.targets import load_target, upstream_files
+from headwater.effects.targets import Target, load_target, upstream_files
 from headwater.effects.upstream_git import Upstream
 from headwater.effects.upstream_words import resolve
 
@@ -113,29 +113,34 @@ class _Hunt:
         device, *others = parse_devices([request.device])
         if others:
             raise BadInput(f"--device {request.device}: a hunt goes over one device; hunt on each by itself")
-        tests = None
+        target = self._target()
+        series = context.workspace.series(request.series) if request.series else None
+        log = read_log(request.replay, request.what, device) if request.replay else Log({})
+        if target.learns and log.bug:
+            # What its verdicts were judged by is what the rest is judged by: nothing is learned anew.
+            case = replace(target.case, signatures=log.bug, absent=log.absent)
+            target = replace(target, case=case, learns=False)
+            self.notes += [f"learned before, says the log: {one.words}" for one in log.bug]
+            self.notes += [f"taken for absent, says the log: {one.words}" for one in log.absent]
+        undo = {name_of(self._point(word)) for word in request.undo}
+        return Oracle(
+            context, target, device, request.options, request.jobs, series, lambda: self._commits, log.answers, undo,
+            by_day=request.deps == "period",
+        )  # fmt: skip
+
+    def _target(self) -> Target:
+        request, tests = self.request, None
         if self.upstream is not None and "::" in request.what:
             # The test stays as it is on the newest commit, while the library moves.
             tip = self.upstream.main()
             tests = upstream_files(self.upstream.git, tip.sha)
-        target = load_target(context.workspace, request.what, cases_dir=request.cases_dir, upstream=tests)
+        target = load_target(
+            self.context.workspace, request.what, cases_dir=request.cases_dir, upstream=tests,
+            network=request.options.allow_network,
+        )  # fmt: skip
         if target.tests_at:
             self.notes.append(f"the test is taken from commit {target.tests_at[:12]}")
-        series = context.workspace.series(request.series) if request.series else None
-        answers = read_log(request.replay, request.what, device) if request.replay else {}
-        undo = {name_of(self._point(word)) for word in request.undo}
-        return Oracle(
-            context,
-            target,
-            device,
-            request.options,
-            request.jobs,
-            series,
-            lambda: self._commits,
-            answers,
-            undo,
-            by_day=request.deps == "period",
-        )
+        return target
 
     @cached_property
     def _commits(self) -> CommitSubjects:
@@ -259,7 +264,7 @@ class _Hunt:
                     f"{self.request.what} says not how its bug is known: --bad REV, where it is to be learned"
                 )
             self._learn(bad, good)
-            if not self.oracle.case.signatures and self.request.replay is None:
+            if not self.oracle.case.signatures:
                 # Whatever else was probed, nothing could be bad.
                 self.result = "bad-endpoints"
                 self.obstacle = obstacle_of([self.oracle.row(name_of(bad)).verdict])

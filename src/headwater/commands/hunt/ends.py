@@ -42,11 +42,9 @@ def look_at(oracle: Oracle, point: Point) -> ProbeResult:
 def learn_at(oracle: Oracle, bad: Point, good: Point | None, patience: int = 1) -> list[str]:
     """Learn how the bug is known from the failure at the bad end, and another one at the good end as `absent`; what was
     learned, in words. `patience`: how often the bad end is probed until it fails, for what fails only sometimes."""
-    for point in (bad, *([good] if good is not None else [])):
-        if not oracle.verdicts(name_of(point)):
-            look_at(oracle, point)
-    while set(seen := oracle.verdicts(name_of(bad))) == {Verdict.GOOD} and len(seen) < patience:
-        look_at(oracle, bad)
+    _look_until_it_fails(oracle, bad, patience)
+    if good is not None:
+        _look_until_it_fails(oracle, good, 1)
     package = oracle.context.workspace.pins.package
     outcomes = [oracle.row(name_of(point)).outcomes if point else () for point in (bad, good)]
     learned = learn(oracle.target.case, outcomes[0], outcomes[1], package)
@@ -57,6 +55,14 @@ def learn_at(oracle: Oracle, bad: Point, good: Point | None, patience: int = 1) 
     if learned.absent is not None and good is not None:
         words.append(f"learned at {name_of(good)}, taken for absent: {learned.absent.words}")
     return words
+
+
+def _look_until_it_fails(oracle: Oracle, point: Point, patience: int) -> None:
+    """Probe until there is a failure to learn from, at most `patience` times; where the machine fails, once more."""
+    while set(seen := oracle.verdicts(name_of(point))) <= {Verdict.GOOD, Verdict.HARNESS_ERROR}:
+        if seen.count(Verdict.GOOD) >= patience or seen[-2:] == [Verdict.HARNESS_ERROR] * 2:
+            return
+        look_at(oracle, point)
 
 
 def find_ends(oracle: Oracle, good: Version | None, bad: Version | None, find: Find) -> Ends:

@@ -48,7 +48,8 @@ def make_oracle(context: Context, what: str, options: ReduceOptions) -> tuple[Or
     """
     [device] = _one_device(options.device)
     upstream = context.upstream(options.repo) if options.repo else None
-    target = load_target(context.workspace, what, cases_dir=options.cases_dir)
+    allowed = options.probes.allow_network
+    target = load_target(context.workspace, what, cases_dir=options.cases_dir, network=allowed)
     series = context.workspace.series(options.series) if options.series else None
     commits = _commits(context, upstream)
     oracle = Oracle(context, target, device, options.probes, options.jobs, series, commits, {}, (), by_day=False)
