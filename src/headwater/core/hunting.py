@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
 from typing import Literal
 
 from packaging.version import Version
@@ -42,8 +41,7 @@ class HuntChange:
     """One change of verdict: after `before`, and not after `after`; `candidates` are those of which one brought it.
 
     `verdicts` are what was seen on either side; `confirmed` that both were seen twice; `probability` what a search for
-    a flaky bug gives the candidates, None for any other. `commit` is the culprit where it is one commit, `compare` the
-    two commits between which everything lies, for an address to look at.
+    a flaky bug gives the candidates, None for any other. `commit` is the culprit where it is one commit.
     """
 
     find: Kind
@@ -55,7 +53,6 @@ class HuntChange:
     confirmed: bool = True
     probability: float | None = None
     commit: Commit | None = None
-    dates: tuple[datetime | None, datetime | None] = (None, None)
 
     @property
     def found(self) -> bool:
@@ -69,14 +66,9 @@ def change_between(
 ) -> HuntChange:  # fmt: skip
     """The change after the first of `points`, which has the old verdict, and not after the last, which has the new one;
     `confirmed` and `probability` as in `HuntChange`."""
-    before, *candidates = points
-    ends = before, candidates[-1]
-    dates = [end.date if isinstance(end, Commit) else None for end in ends]
-    change = HuntChange(
-        find, level, name_of(ends[0]), name_of(ends[1]), tuple(name_of(one) for one in candidates), verdicts, confirmed,
-        probability, dates=(dates[0], dates[1]),
-    )  # fmt: skip
-    return replace(change, commit=ends[1]) if change.found and isinstance(ends[1], Commit) else change
+    before, *candidates = (name_of(point) for point in points)
+    change = HuntChange(find, level, before, candidates[-1], tuple(candidates), verdicts, confirmed, probability)
+    return replace(change, commit=points[-1]) if change.found and isinstance(points[-1], Commit) else change
 
 
 @dataclass(frozen=True)

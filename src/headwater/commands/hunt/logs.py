@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -90,17 +90,23 @@ def git_bisect_log(oracle: Oracle, change: HuntChange) -> str:
     for name, verdict in seen.items():
         if name in (change.before, change.after):
             continue
-        every = set(oracle.verdicts(name))
-        if change.probability is not None and Verdict.BAD not in every and every & set(JUDGED):
-            # Not bad by luck, or because it is good: alone it proves nothing, and nothing is said to git.
+        proved = verdict if change.probability is None else _proved(oracle.verdicts(name))
+        if proved is None:
             lines.append(f"# [{name}] {verdict.words}")
             continue
-        bad = change.probability is not None and Verdict.BAD in every
-        where = side(Verdict.BAD if bad else verdict, find)
+        where = side(proved, find)
         lines += _line("skip" if where is None else new if where else old, name, verdict)
     for word, name in ((old, change.before), (new, change.after)):
         lines += _line(word, name, seen.get(name))
     return "\n".join(lines) + "\n"
+
+
+def _proved(verdicts: Sequence[Verdict]) -> Verdict | None:
+    """What the probes of one revision prove where a bug shows only sometimes: that it was bad once. That it never was
+    may be luck, which proves nothing: None."""
+    if Verdict.BAD in verdicts:
+        return Verdict.BAD
+    return verdicts[0] if {*verdicts}.isdisjoint(JUDGED) else None
 
 
 def _line(word: str, name: str, verdict: Verdict | None) -> list[str]:
