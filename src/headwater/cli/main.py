@@ -11,6 +11,7 @@ import click
 
 from headwater import __version__
 from headwater.cli.bisect import bisect_command
+from headwater.cli.matrix import matrix_command
 from headwater.cli.patch import patch_group
 from headwater.cli.probing import repro_command, test_patched_command
 from headwater.cli.reduce import backport_command, reduce_command
@@ -42,6 +43,7 @@ def headwater() -> None:
     Examples:
       headwater repro 5.10.1
       headwater test-patched hybrid-static-cache
+      headwater matrix --releases '>=5.0.0' --devices cpu,meta
       headwater bisect early-init --good 5.4.0 --bad 5.10.1
     """
 
@@ -49,6 +51,7 @@ def headwater() -> None:
 for command in (
     repro_command,
     test_patched_command,
+    matrix_command,
     bisect_command,
     reduce_command,
     backport_command,
