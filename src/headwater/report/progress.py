@@ -13,8 +13,9 @@ from headwater.core.events import Advanced, Event, Finished, Note, Started
 from headwater.core.redaction import redact
 
 _MEGABYTE = 1e6
-_COUNTED = ("releases", "cells")  # units whose number is shown as it is
 _QUIET = 2.0  # seconds after which work is worth a line where there is no terminal
+_AGAIN = 10.0  # seconds after which it is worth another, of how far it is
+_UNITS = ("bytes", "releases", "cells")  # units whose number is shown
 
 
 class ProgressReport:
@@ -24,6 +25,7 @@ class ProgressReport:
         self._console = console
         self._bars: dict[str, TaskID] = {}
         self._begun: dict[str, tuple[Started, float]] = {}
+        self._told: dict[str, float] = {}
         self._progress = Progress(
             SpinnerColumn(), TextColumn("{task.description}", markup=False), BarColumn(bar_width=24),
             TextColumn("{task.fields[amount]}", markup=False), TimeElapsedColumn(),
@@ -67,15 +69,18 @@ class ProgressReport:
             if event.long:
                 self._print(f"{event.what} ...", "dim")
             return
-        counted = event.total if event.unit in ("bytes", *_COUNTED) else None
+        counted = event.total if event.unit in _UNITS else None
         self._bars[event.key] = self._progress.add_task(event.what, total=counted, amount="")
 
     def _advance(self, event: Advanced) -> None:
+        start, begun = self._begun[event.key]
+        words = " · ".join(filter(None, [_amount(event.done, start), event.note]))
         bar = self._bars.get(event.key)
-        if bar is None:
-            return
-        start = self._begun[event.key][0]
-        self._progress.update(bar, completed=event.done, amount=_amount(event.done, start))
+        if bar is not None:
+            self._progress.update(bar, completed=event.done, amount=words)
+        elif event.note and time.monotonic() - self._told.get(event.key, begun) >= _AGAIN:
+            self._told[event.key] = time.monotonic()
+            self._print(words, "dim")
 
     def _finish(self, event: Finished) -> None:
         start, begun = self._begun.pop(event.key)
@@ -92,4 +97,4 @@ def _amount(done: int, start: Started) -> str:
     if start.unit == "bytes":
         total = f" of {start.total / _MEGABYTE:.1f}" if start.total else ""
         return f"{done / _MEGABYTE:.1f}{total} MB"
-    return f"{done} of {start.total} {start.unit}" if start.unit in _COUNTED else ""
+    return f"{done} of {start.total} {start.unit}" if start.unit in _UNITS else ""
