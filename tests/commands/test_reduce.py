@@ -4,11 +4,19 @@
 from __future__ import annotations
 
 import json
+from contextlib import ExitStack
 
 import pytest
 from bench import wait_for
 from hunting_ground import UNMASK, Ground, interrupt
 from reduced import CAUSE, MEND, NEAR, counting_case, hunks, laid_out, reduced, runs
+
+from headwater.commands.context import Context
+from headwater.commands.hunt.bisect import bisect
+from headwater.commands.hunt.request import HuntRequest
+from headwater.core.errors import HarnessError
+from headwater.core.events import silent
+from headwater.effects.probe import ProbeOptions
 
 slow = pytest.mark.slow
 BROKE = ("5.3.0", "5.4.0")
@@ -352,3 +360,24 @@ def test_a_series_gets_past_another_bug(ground: Ground) -> None:
     untold = reduced(ground, "masked", BROKE, "--series", "unmask", "--repo", ground.repo)
     assert untold.json["hunks"][0]["commit"] is None
     assert "the file is another one in commit" in untold.notes
+
+
+def test_a_reduction_that_the_machine_fails_leaves_what_the_hunt_found(
+    ground: Ground, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fails(*_: object) -> None:
+        raise HarnessError("the disk is full")
+
+    for name, value in ground.surroundings.items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.chdir(ground.here)
+    monkeypatch.setattr("headwater.commands.hunt.bisect.reduce", fails)
+    options = ProbeOptions(False, 1, False)
+    with ExitStack() as exits:
+        request = HuntRequest(
+            "parted", *BROKE, "introduced", "releases", None, "cpu", None, None, 1, None, "latest", None,
+            False, (), None, None, None, options, "", reduce=True,
+        )  # fmt: skip
+        report = bisect(Context(ground.root, silent, True, exits), request)
+    assert [change.after for change in report.changes] == [BROKE[1]]
+    assert "it was not reduced: the disk is full" in report.notes

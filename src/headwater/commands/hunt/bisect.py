@@ -305,7 +305,10 @@ class _Hunt:
         before, after = (self._point(word) for word in (change.before, change.after))
         try:
             self.reduction = reduce(self.oracle, before, after, Limits(lines=FEW_LINES))
-        except BadInput as error:
+        except ToldToStop:
+            raise
+        except (BadInput, HarnessError) as error:
+            # What was found stays found.
             self.notes.append(f"it was not reduced: {error}")
             return
         if self.upstream is not None and self.reduction.hunks:
