@@ -8,12 +8,14 @@ import os
 import shutil
 import subprocess
 import sys
+import tomllib
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
+from founding import FOUNDING
 from index_server import IndexServer, serving
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -78,7 +80,8 @@ def headwater() -> Run:
 
 @pytest.fixture
 def workspace(tmp_path: Path) -> Path:
-    """A copy of the workspace (pins, locks, series, cases, atlas) that a test may change; it shares the caches."""
+    """A copy of the workspace (pins, locks, series, founding cases, their atlas) that a test may change; it shares the
+    caches."""
     root = tmp_path / "workspace"
     for part in ("upstream/transformers.toml", "upstream/locks", "patches", "tests/repro"):
         source, target = ROOT / part, root / part
@@ -87,7 +90,18 @@ def workspace(tmp_path: Path) -> Path:
             shutil.copytree(source, target, ignore=shutil.ignore_patterns("__pycache__"))
         else:
             shutil.copy(source, target)
+    _leave_founding_cases(root / "tests" / "repro")
     return root
+
+
+def _leave_founding_cases(folder: Path) -> None:
+    for path in folder.glob("*.py"):
+        if path.stem != "casekit" and path.stem.replace("_", "-") not in FOUNDING:
+            path.unlink()
+    atlas = folder / "atlas.toml"
+    head, *entries = atlas.read_text(encoding="utf-8").split("[[entry]]\n")
+    kept = [entry for entry in entries if tomllib.loads(entry)["case"] in FOUNDING]
+    atlas.write_text("[[entry]]\n".join([head, *kept]), encoding="utf-8")
 
 
 @pytest.fixture
