@@ -5,10 +5,10 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
-import tomllib
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -79,9 +79,8 @@ def headwater() -> Run:
 
 
 @pytest.fixture
-def workspace(tmp_path: Path) -> Path:
-    """A copy of the workspace (pins, locks, series, founding cases, their atlas) that a test may change; it shares the
-    caches."""
+def whole_workspace(tmp_path: Path) -> Path:
+    """A copy of the workspace (pins, locks, series, cases, atlas) that a test may change; it shares the caches."""
     root = tmp_path / "workspace"
     for part in ("upstream/transformers.toml", "upstream/locks", "patches", "tests/repro"):
         source, target = ROOT / part, root / part
@@ -90,18 +89,21 @@ def workspace(tmp_path: Path) -> Path:
             shutil.copytree(source, target, ignore=shutil.ignore_patterns("__pycache__"))
         else:
             shutil.copy(source, target)
-    _leave_founding_cases(root / "tests" / "repro")
     return root
 
 
-def _leave_founding_cases(folder: Path) -> None:
+@pytest.fixture
+def workspace(whole_workspace: Path) -> Path:
+    """The same with the founding cases alone, and what the atlas says of them."""
+    folder = whole_workspace / "tests" / "repro"
     for path in folder.glob("*.py"):
         if path.stem != "casekit" and path.stem.replace("_", "-") not in FOUNDING:
             path.unlink()
     atlas = folder / "atlas.toml"
-    head, *entries = atlas.read_text(encoding="utf-8").split("[[entry]]\n")
-    kept = [entry for entry in entries if tomllib.loads(entry)["case"] in FOUNDING]
-    atlas.write_text("[[entry]]\n".join([head, *kept]), encoding="utf-8")
+    head, *tables = re.split(r"(?m)^(?=\[\[)", atlas.read_text(encoding="utf-8"))
+    kept = [table for table in tables if any(f'\ncase = "{case}"\n' in table for case in FOUNDING)]
+    atlas.write_text("".join([head, *kept]), encoding="utf-8")
+    return whole_workspace
 
 
 @pytest.fixture

@@ -5,6 +5,7 @@
 # references = []
 # severity = "wrong-result"
 # time_limit = 60
+# open = true
 # user_sees = "Other logits in a step with a cache of one's own, unless positions are passed; no error."
 # meanwhile = "Pass position_ids with every step (and cache_position up to 5.4.0), as generate does."
 # devices = ["cpu", "cuda", "mps", "xpu"]

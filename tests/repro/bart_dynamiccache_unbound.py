@@ -5,6 +5,7 @@
 # references = ["huggingface/transformers#45773", "huggingface/transformers#48000"]
 # severity = "wrong-result"
 # time_limit = 60
+# open = true
 # user_sees = "Other logits without an error; in some models UnboundLocalError: is_updated."
 # meanwhile = "Hand over EncoderDecoderCache(DynamicCache(), DynamicCache())."
 # devices = ["cpu", "cuda", "mps", "xpu"]

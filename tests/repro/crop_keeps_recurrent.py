@@ -5,6 +5,7 @@
 # references = ["huggingface/transformers#49036"]
 # severity = "wrong-result"
 # time_limit = 60
+# open = true
 # user_sees = "Text goes on from a state that has seen the tokens that were taken back; no error."
 # meanwhile = "Ask is_croppable first (5.14.0 and later), or begin anew with an empty cache."
 # devices = ["cpu", "cuda", "mps", "xpu"]

@@ -5,6 +5,7 @@
 # references = ["huggingface/transformers#46738"]
 # severity = "crash"
 # time_limit = 60
+# open = true
 # user_sees = "ValueError: max() arg is an empty sequence, or the like."
 # meanwhile = "Ask for a layer, get_max_length(0), or make the cache with a config."
 # [[signature]]

@@ -5,6 +5,7 @@
 # references = ["huggingface/transformers#39786"]
 # severity = "crash"
 # time_limit = 60
+# open = true
 # user_sees = "AttributeError: 'EncoderDecoderCache' object has no attribute 'layers', from is_initialized and others."
 # meanwhile = "Ask the two caches that it holds: cache.self_attention_cache.is_initialized."
 # [[signature]]

@@ -5,6 +5,7 @@
 # references = []
 # severity = "crash"
 # time_limit = 60
+# open = true
 # user_sees = "AttributeError: 'LinearAttentionLayer' object has no attribute 'batch_select_indices'."
 # meanwhile = "Use reorder_cache, which all layers have: it takes any indices of the batch."
 # [[signature]]

@@ -5,6 +5,7 @@
 # references = ["huggingface/transformers#46439"]
 # severity = "wrong-result"
 # time_limit = 60
+# open = true
 # user_sees = "is_initialized is False though every layer holds its state; AttributeError from 5.5.0 to 5.12.1."
 # meanwhile = "Ask has_previous_state() of a cache of linear-attention layers."
 # [[signature]]

@@ -5,6 +5,7 @@
 # references = ["huggingface/transformers#46032"]
 # severity = "wrong-result"
 # time_limit = 60
+# open = true
 # user_sees = "Other logits, or an IndexError, when several tokens follow a cached prompt, as in a chat."
 # meanwhile = "Give the tokens after a cached prompt one at a time."
 # devices = ["cpu", "cuda", "mps", "xpu"]

@@ -5,6 +5,7 @@
 # references = ["huggingface/transformers#45510"]
 # severity = "crash"
 # time_limit = 60
+# open = true
 # user_sees = "RuntimeError: Sizes of tensors must match except in dimension 2, in the update after a change of batch."
 # meanwhile = "Repeat or choose the inputs before the prefill, or use a DynamicCache."
 # [[signature]]

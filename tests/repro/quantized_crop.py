@@ -5,6 +5,7 @@
 # references = ["huggingface/transformers#45510"]
 # severity = "wrong-result"
 # time_limit = 60
+# open = true
 # user_sees = "Tokens that were taken back are attended to all the same; no error."
 # meanwhile = "Use a DynamicCache where tokens have to be taken back."
 # [[signature]]

@@ -5,6 +5,7 @@
 # references = ["huggingface/transformers#48256"]
 # severity = "wrong-result"
 # time_limit = 60
+# open = true
 # user_sees = "Other text for the shorter prompts of a batch that is padded on the right; no error."
 # meanwhile = "Pad on the left, or give prompts of one length at a time."
 # devices = ["cpu", "cuda", "mps", "xpu"]

@@ -5,6 +5,7 @@
 # references = ["huggingface/transformers#43011", "huggingface/transformers#45745"]
 # severity = "crash"
 # time_limit = 60
+# open = true
 # user_sees = "IndexError: index_copy_(): index N is out of bounds for dimension 2, from generate."
 # meanwhile = "Leave cache_implementation out in assisted decoding, or pass max_cache_len with room for the drafts."
 # devices = ["cpu", "cuda", "mps", "xpu"]

@@ -5,6 +5,7 @@
 # references = ["huggingface/transformers#42454"]
 # severity = "crash"
 # time_limit = 60
+# open = true
 # user_sees = "RuntimeError: index_copy_(): Source/destination tensor must have same slice shapes."
 # meanwhile = "Make a new StaticCache for another batch size, or pad the batch."
 # [[signature]]
