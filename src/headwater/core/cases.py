@@ -97,9 +97,7 @@ def read_case(file: str, source: str, siblings: Mapping[str, bytes]) -> Case:
     text = "\n" * source.count("\n", 0, blocks[0].start("content")) + _uncommented(blocks[0])
     table = Table(parse(text, file), text, file)
     case_id = _read_id(table)
-    severity = table.text("severity")
-    if severity not in SEVERITIES:
-        raise table.error("severity", f"must be one of {', '.join(SEVERITIES)}, not {severity!r}")
+    severity = _read_severity(table)
     time_limit = table.take("time_limit", int, 120)
     if time_limit < 1:
         raise table.error("time_limit", f"must be at least 1 second, not {time_limit}")
@@ -133,6 +131,13 @@ def _read_id(table: Table) -> str:
     if not is_case_id(case_id):
         raise table.error("id", f"must be kebab-case, not {case_id!r}")
     return case_id
+
+
+def _read_severity(table: Table) -> str:
+    severity: str = table.text("severity")
+    if severity not in SEVERITIES:
+        raise table.error("severity", f"must be one of {', '.join(SEVERITIES)}, not {severity!r}")
+    return severity
 
 
 def _read_applies(table: Table) -> SpecifierSet | None:
