@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -14,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from founding import FOUNDING
 from index_server import IndexServer, serving
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -77,7 +79,7 @@ def headwater() -> Run:
 
 
 @pytest.fixture
-def workspace(tmp_path: Path) -> Path:
+def whole_workspace(tmp_path: Path) -> Path:
     """A copy of the workspace (pins, locks, series, cases, atlas) that a test may change; it shares the caches."""
     root = tmp_path / "workspace"
     for part in ("upstream/transformers.toml", "upstream/locks", "patches", "tests/repro"):
@@ -88,6 +90,20 @@ def workspace(tmp_path: Path) -> Path:
         else:
             shutil.copy(source, target)
     return root
+
+
+@pytest.fixture
+def workspace(whole_workspace: Path) -> Path:
+    """The same with the founding cases alone, and what the atlas says of them."""
+    folder = whole_workspace / "tests" / "repro"
+    for path in folder.glob("*.py"):
+        if path.stem != "casekit" and path.stem.replace("_", "-") not in FOUNDING:
+            path.unlink()
+    atlas = folder / "atlas.toml"
+    head, *tables = re.split(r"(?m)^(?=\[\[)", atlas.read_text(encoding="utf-8"))
+    kept = [table for table in tables if any(f'\ncase = "{case}"\n' in table for case in FOUNDING)]
+    atlas.write_text("".join([head, *kept]), encoding="utf-8")
+    return whole_workspace
 
 
 @pytest.fixture

@@ -181,18 +181,18 @@ def test_pages_are_up_to_date_with_the_atlas_and_the_cases(headwater: Any) -> No
     assert done.status == 0, f"run `headwater atlas page --write`: {done.out}{done.err}"
 
 
-def test_pages_that_are_out_of_date(headwater: Any, workspace: Path, root: Path) -> None:
-    (workspace / "README.md").write_text((root / "README.md").read_text(encoding="utf-8"), encoding="utf-8")
-    done = headwater("atlas", "page", "--json", cwd=workspace)
+def test_pages_that_are_out_of_date(headwater: Any, whole_workspace: Path, root: Path) -> None:
+    (whole_workspace / "README.md").write_text((root / "README.md").read_text(encoding="utf-8"), encoding="utf-8")
+    done = headwater("atlas", "page", "--json", cwd=whole_workspace)
     assert (done.status, done.json["outdated"]) == (1, ["docs/atlas.md"])
-    assert not (workspace / "docs").exists()
-    assert headwater("atlas", "page", "--write", cwd=workspace).status == 0
-    assert (workspace / "docs" / "atlas.md").read_bytes() == (root / "docs" / "atlas.md").read_bytes()
-    assert headwater("atlas", "page", cwd=workspace).status == 0
+    assert not (whole_workspace / "docs").exists()
+    assert headwater("atlas", "page", "--write", cwd=whole_workspace).status == 0
+    assert (whole_workspace / "docs" / "atlas.md").read_bytes() == (root / "docs" / "atlas.md").read_bytes()
+    assert headwater("atlas", "page", cwd=whole_workspace).status == 0
 
 
-def test_the_atlas_of_this_repository_is_in_its_own_form(headwater: Any, root: Path, workspace: Path) -> None:
-    before = (root / "tests" / "repro" / "atlas.toml").read_text(encoding="utf-8")
-    done = headwater("atlas", "update", "--new", "--write", "--json", cwd=workspace)
+def test_the_atlas_of_this_repository_is_in_its_own_form(headwater: Any, whole_workspace: Path) -> None:
+    before = (whole_workspace / "tests" / "repro" / "atlas.toml").read_text(encoding="utf-8")
+    done = headwater("atlas", "update", "--new", "--write", "--json", cwd=whole_workspace)
     assert done.status == 0, done.err
-    assert (workspace / "tests" / "repro" / "atlas.toml").read_text(encoding="utf-8") == before
+    assert (whole_workspace / "tests" / "repro" / "atlas.toml").read_text(encoding="utf-8") == before

@@ -10,11 +10,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from founding import MENDED, ONLY_FOUNDING
 
 pytestmark = pytest.mark.releases
 Run = Callable[..., Any]
 
-MENDED = ("early-init", "is-initialized", "max-cache-len", "max-batch-size")
 SERIES = "hybrid-static-cache"
 
 
@@ -28,7 +28,7 @@ def lines_of(done: Any) -> dict[tuple[str, str], tuple[str, str]]:
 
 
 def test_all_four_are_bad_before_and_good_after(headwater: Run) -> None:
-    done = headwater("test-patched", "--json")
+    done = headwater("test-patched", *ONLY_FOUNDING, "--json")
     assert done.status == 0, done.err
     wanted = {(case, device): ("bad", "good") for case in MENDED for device in ("cpu", "meta")}
     wanted |= {("batch-size", device): ("good", "good") for device in ("cpu", "meta")}

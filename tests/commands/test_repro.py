@@ -15,18 +15,17 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from founding import FOUNDING, ONLY_FOUNDING
 
 pytestmark = pytest.mark.releases
 Run = Callable[..., Any]
-
-FOUNDING = ("early-init", "is-initialized", "max-cache-len", "max-batch-size", "batch-size")
 
 
 @pytest.mark.parametrize(
     ("release", "hybrid"), [("4.57.6", "absent"), ("5.4.0", "absent"), ("5.10.1", "bad"), ("5.24.0", "good")]
 )
 def test_founding_cases(headwater: Run, release: str, hybrid: str) -> None:
-    done = headwater("repro", release, "--json")
+    done = headwater("repro", release, *ONLY_FOUNDING, "--json")
     assert done.status == 0, done.err
     assert done.json["schema"] == 1
     assert done.verdicts() == {case: "good" if case == "batch-size" else hybrid for case in FOUNDING}
@@ -43,7 +42,7 @@ def test_the_report_s_own_error_is_the_evidence(headwater: Run) -> None:
 
 
 def test_a_person_sees_rows_surroundings_and_a_sentence(headwater: Run) -> None:
-    done = headwater("repro", "5.10.1")
+    done = headwater("repro", "5.10.1", *ONLY_FOUNDING)
     assert done.status == 0
     for case in FOUNDING:
         assert re.search(rf"(?m)^{case} .*\b{'good' if case == 'batch-size' else 'bad'}\b", done.out)
@@ -56,18 +55,18 @@ def test_a_person_sees_rows_surroundings_and_a_sentence(headwater: Run) -> None:
 
 
 def test_what_is_known_is_not_run_again(headwater: Run) -> None:
-    headwater("repro", "5.10.1")
-    again = headwater("repro", "5.10.1", "--json")
+    headwater("repro", "5.10.1", *ONLY_FOUNDING)
+    again = headwater("repro", "5.10.1", *ONLY_FOUNDING, "--json")
     assert again.json["probes_run"] == 0
     assert all(probe["cached"] for probe in again.json["probes"])
-    assert "0 probes run, 5 known from earlier runs" in headwater("repro", "5.10.1").out
+    assert "0 probes run, 5 known from earlier runs" in headwater("repro", "5.10.1", *ONLY_FOUNDING).out
     fresh = headwater("repro", "5.10.1", "--case", "batch-size", "--fresh", "--json")
     assert fresh.json["probes_run"] == 1
 
 
 def test_one_environment_serves_a_group_of_releases(headwater: Run) -> None:
     keys = {
-        release: headwater("repro", release, "--json").json["surroundings"]["environment"]
+        release: headwater("repro", release, *ONLY_FOUNDING, "--json").json["surroundings"]["environment"]
         for release in ("4.57.6", "5.4.0", "5.10.1", "5.24.0")
     }
     assert keys["5.4.0"] == keys["5.10.1"]
@@ -170,6 +169,34 @@ def test_every_other_verdict(headwater: Run, tmp_path: Path) -> None:
     }
     flaky = headwater("repro", "5.10.1", "--cases-dir", tmp_path, "--case", "t-flaky", "--repeat", "2", "--json")
     assert flaky.verdicts() == {"t-flaky": "flaky"}
+
+
+def test_a_case_that_does_not_tell_on_a_device(headwater: Run, workspace: Path, tmp_path: Path) -> None:
+    cases = tmp_path / "cases"
+    cases.mkdir()
+    write_case(cases, "t-values", "assert device == 'cpu'", extra='# devices = ["cpu"]')
+    words = ("repro", "5.10.1", "--cases-dir", cases, "--device", "cpu,meta", "--json")
+    named = headwater(*words, "--case", "t-values", cwd=workspace)
+    assert named.status == 1, "what was asked for by name was not tested"
+    assert [(probe["device"], probe["verdict"]) for probe in named.json["probes"]] == [
+        ("cpu", "good"),
+        ("meta", "unavailable"),
+    ]
+    assert named.json["probes_run"] <= 1
+    among_all = headwater(*words, cwd=workspace)
+    assert among_all.status == 0, among_all.err
+    seen = {(probe["case"], probe["device"]): probe for probe in among_all.json["probes"]}
+    assert (seen["t-values", "meta"]["verdict"], seen["t-values", "meta"]["expected"]) == ("unavailable",) * 2
+    assert seen["early-init", "meta"]["verdict"] == "bad"
+
+
+def test_a_case_that_does_not_apply_to_a_release(headwater: Run, tmp_path: Path) -> None:
+    write_case(tmp_path, "t-later", "raise KeyError('nothing')", extra='# applies = ">=5.13"')
+    words = ("--cases-dir", tmp_path, "--case", "t-later", "--json")
+    for more in ((), ("--series", "hybrid-static-cache")):
+        done = headwater("repro", "5.10.1", *more, *words)
+        assert (done.status, done.verdicts(), done.json["probes_run"]) == (0, {"t-later": "absent"}, 0)
+    assert headwater("repro", "5.24.0", *words).verdicts() == {"t-later": "bad"}
 
 
 def test_a_time_out_is_run_again(headwater: Run, tmp_path: Path) -> None:

@@ -50,6 +50,19 @@ def test_edit_until_good_and_undo(headwater: Run, workspace: Path, checkout: Pat
     assert git(checkout, "status", "--porcelain") == ""
 
 
+def test_to_what_a_case_applies_says_nothing_of_a_folder(
+    headwater: Run, workspace: Path, checkout: Path, tmp_path: Path
+) -> None:
+    source = (workspace / "tests" / "repro" / "early_init.py").read_text(encoding="utf-8")
+    cases = tmp_path / "cases"
+    cases.mkdir()
+    later = source.replace('id = "early-init"', 'id = "t-later"\n# applies = ">=5.13"')
+    (cases / "later.py").write_text(later, encoding="utf-8")
+    words = ("repro", "--cases-dir", cases, "--case", "t-later", "--json")
+    assert headwater(*words, "5.10.1", cwd=workspace).verdicts() == {"t-later": "absent"}
+    assert headwater(*words, "--tree", checkout, cwd=workspace).verdicts() == {"t-later": "bad"}
+
+
 def test_a_checkout_that_is_there_is_left_as_it_is(headwater: Run, workspace: Path, checkout: Path) -> None:
     file = checkout / "src" / "transformers" / "cache_utils.py"
     file.write_text("# mine\n", encoding="utf-8")

@@ -6,10 +6,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 import pytest
+from packaging.version import Version
 
-from headwater.core.cases import SEVERITIES, Case, metadata_block, read_case, traveling_files
+from headwater.core.cases import DEVICES, SEVERITIES, Case, metadata_block, read_case, traveling_files
 from headwater.core.errors import BadInput
-from headwater.core.verdicts import Signature
+from headwater.core.verdicts import Signature, Verdict
 
 CASE = r'''# SPDX-License-Identifier: Apache-2.0
 # /// case
@@ -58,6 +59,7 @@ def test_what_a_case_says() -> None:
         Signature("Bug", "^wiped"),
     )
     assert (case.time_limit, case.network, case.user_sees, case.meanwhile) == (120, False, "", "")
+    assert (case.applies, case.devices) == (None, DEVICES)
     assert case.files == {"early_init.py": CASE.encode(), "casekit.py": b"import math\n"}
 
 
@@ -65,6 +67,43 @@ def test_what_a_case_may_say() -> None:
     extra = '# time_limit = 60\n# network = true\n# user_sees = "a"\n# meanwhile = "b"\n#\n# [[signature]]'
     case = read(CASE.replace("#\n# [[signature]]", extra))
     assert (case.time_limit, case.network, case.user_sees, case.meanwhile) == (60, True, "a", "b")
+
+
+def with_extra(line: str) -> Case:
+    return read(CASE.replace("#\n# [[signature]]", f"# {line}\n#\n# [[signature]]"))
+
+
+@pytest.mark.parametrize(
+    ("release", "verdict"),
+    [("5.4.0", Verdict.ABSENT), ("5.5.0", None), ("5.12.1", None), ("5.13.0rc1", None), ("5.13.0", Verdict.ABSENT)],
+)
+def test_outside_of_what_it_applies_to_a_release_has_not_got_the_feature(release: str, verdict: Verdict | None) -> None:
+    case = with_extra('applies = ">=5.5.0,<=5.13.0rc1"')
+    stands = case.without_probe(Version(release), "cpu", False)
+    assert (stands and stands[0]) == verdict
+    assert case.without_probe(None, "cpu", False) is None, "of a commit or a folder it says nothing"
+    assert read(CASE).without_probe(Version(release), "cpu", False) is None
+
+
+@pytest.mark.parametrize(
+    ("device", "tells"), [("cpu", True), ("cuda", True), ("cuda:1", True), ("meta", False), ("xpu:0", False)]
+)
+def test_where_it_cannot_tell_the_device_is_unavailable(device: str, tells: bool) -> None:
+    case = with_extra('devices = ["cpu", "cuda"]')
+    assert case.tells_on(device) == tells
+    stands = case.without_probe(Version("5.10.1"), device, False)
+    assert (stands is None) == tells
+    if stands is not None:
+        assert (stands[0], stands[1].message) == (Verdict.UNAVAILABLE, "tells on cpu, cuda alone")
+    assert all(read(CASE).tells_on(name) for name in DEVICES)
+
+
+def test_a_case_for_the_network_is_unavailable_without() -> None:
+    case = with_extra("network = true")
+    stands = case.without_probe(None, "cpu", False)
+    assert stands is not None
+    assert stands[0] is Verdict.UNAVAILABLE
+    assert case.without_probe(None, "cpu", True) is None
 
 
 @pytest.mark.parametrize(
@@ -110,6 +149,12 @@ def test_two_blocks() -> None:
         ('severity = "crash"', 'severity = "crash"\n# colour = 1', 7, "'colour' is not a key"),
         ('severity = "crash"', 'severity = "crash"\n# time_limit = true', 7, "'time_limit' must be a int"),
         ('severity = "crash"', 'severity = "crash"\n# network = 1', 7, "'network' must be a bool"),
+        ('severity = "crash"', 'severity = "crash"\n# applies = 5', 7, "'applies' must be a str"),
+        ('severity = "crash"', 'severity = "crash"\n# applies = "5.5.0"', 7, "'applies' must be a specifier"),
+        ('severity = "crash"', 'severity = "crash"\n# applies = " "', 7, "'applies' must be a specifier"),
+        ('severity = "crash"', 'severity = "crash"\n# devices = "cpu"', 7, "'devices' must be a list"),
+        ('severity = "crash"', 'severity = "crash"\n# devices = []', 7, "'devices' must be some of cpu, meta"),
+        ('severity = "crash"', 'severity = "crash"\n# devices = ["cpu", "tpu"]', 7, "'devices' must be some of cpu"),
         ('46439"]', '46439", 1]', 5, "'references' must be a list of strings"),
         (r"\(8\)", r"(8", 10, "'message' in [signature] is no regular expression"),
         (r"\d+ in", r"\d+ (in", 11, "'frame' in [signature] is no regular expression"),

@@ -70,8 +70,11 @@ def main(run: Callable[[str], None], case_file: str) -> NoReturn:
 
 def judge(run: Callable[[str], None], metadata: dict[str, Any]) -> tuple[int, str]:
     """The exit status and the line to print for one run of a case."""
+    device = os.environ.get("HEADWATER_DEVICE", "cpu")
+    if device.partition(":")[0] not in metadata.get("devices", [device.partition(":")[0]]):
+        return CANNOT_TELL, f"unavailable: {metadata['id']} tells on {', '.join(metadata['devices'])} alone"
     try:
-        run(os.environ.get("HEADWATER_DEVICE", "cpu"))
+        run(device)
     except Absent as exc:
         return CANNOT_TELL, f"absent: {exc}"
     # An exit from within the library must not pass its own status off as a verdict either.

@@ -12,7 +12,7 @@ from packaging.version import Version
 from headwater.commands.conformance import conformance_lines, note_missing_suite
 from headwater.commands.context import Context
 from headwater.commands.patch.choosing import probed_needless
-from headwater.commands.repro import choose_cases, find_subject, release_of
+from headwater.commands.repro import choose_cases, find_subject, on_device, release_of
 from headwater.core.cases import Case
 from headwater.core.errors import BadInput, PatchFailed
 from headwater.core.events import Note
@@ -72,6 +72,7 @@ def test_patched(context: Context, request: PatchedRequest) -> PatchedReport:
     if unknown:
         raise BadInput(f"series {series.name} names the case {unknown[0]}, and there is none of that id")
     devices = parse_devices(request.devices or ["cpu", "meta"])
+    request = replace(request, devices=devices)
     if "cpu" not in devices and not any(has_accelerator(device) for device in devices):
         context.emit(Note("the patches' own tests need real numbers: they do not run on meta alone", warning=True))
     note_missing_suite(context)
@@ -82,7 +83,7 @@ def test_patched(context: Context, request: PatchedRequest) -> PatchedReport:
         for subject in subjects:
             release = release_of(context, subject, request.tree)
             for drop in variants:
-                runs.append(_run(context, prober, series, subject, release, drop, chosen, devices, cases))
+                runs.append(_run(context, prober, request, series, subject, release, drop, chosen, cases))
     except KeyboardInterrupt:
         interrupted = True
     return PatchedReport(series.name, runs, prober.ran, interrupted)
@@ -110,22 +111,26 @@ def _subjects(context: Context, request: PatchedRequest, series: Series) -> list
 
 
 def _run(
-    context: Context, prober: Prober, series: Series, before: Subject, version: Version | None,
-    drop: tuple[str, ...], cases: list[Case], devices: Sequence[str], known: Mapping[str, Case],
+    context: Context, prober: Prober, request: PatchedRequest, series: Series, before: Subject,
+    version: Version | None, drop: tuple[str, ...], cases: list[Case], known: Mapping[str, Case],
 ) -> PatchedRun:  # fmt: skip
-    skipped = {} if version in series.bases else probed_needless(prober, series, before, known, devices[0])
+    skipped = {} if version in series.bases else probed_needless(prober, series, before, known, request.devices[0])
     if len(skipped) == len(series.patches):
-        return _untouched_run(context, prober, before, version, drop, cases, devices, skipped)
+        return _untouched_run(context, prober, request, before, version, drop, cases, skipped)
     try:
         patched = context.subjects.patched(before, series, {*drop, *skipped})
     except PatchFailed as error:
         return PatchedRun(before.revision, drop, (), [], None, f"on {before.revision}: {error}")
     lines = []
-    for device in devices:
+    for device in request.devices:
         for case in cases:
             first, second = prober.probe(before, case, device), prober.probe(patched.subject, case, device)
             atlas = context.workspace.atlas.expected(case.id, version)
-            lines.append(_comparison(case.id, first, second, _expectations(atlas, case, series, patched, skipped)))
+            before_it, after_it = (
+                on_device(case, device, bool(request.cases), expected)
+                for expected in _expectations(atlas, case, series, patched, skipped)
+            )
+            lines.append(_comparison(case.id, first, second, (before_it, after_it)))
         if device == "cpu" or has_accelerator(device):
             lines += _test_lines(context, prober, patched, before, device)
             lines += conformance_lines(context, prober, before, patched.subject, device)
@@ -135,15 +140,16 @@ def _run(
 
 
 def _untouched_run(
-    context: Context, prober: Prober, before: Subject, version: Version | None, drop: tuple[str, ...],
-    cases: list[Case], devices: Sequence[str], skipped: dict[str, PatchState],
+    context: Context, prober: Prober, request: PatchedRequest, before: Subject, version: Version | None,
+    drop: tuple[str, ...], cases: list[Case], skipped: dict[str, PatchState],
 ) -> PatchedRun:  # fmt: skip
     """A release that needs no patch: what its cases say without one is all there is to see."""
     lines = []
-    for device in devices:
+    for device in request.devices:
         for case in cases:
             row = prober.probe(before, case, device)
-            expected = context.workspace.atlas.expected(case.id, version)
+            atlas = context.workspace.atlas.expected(case.id, version)
+            expected = on_device(case, device, bool(request.cases), atlas)
             lines.append(_comparison(case.id, row, row, (expected, expected)))
     surroundings = context.surroundings(before, [line.before for line in lines])
     return PatchedRun(before.revision, drop, (), lines, surroundings, skipped=skipped)

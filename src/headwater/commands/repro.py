@@ -70,7 +70,8 @@ def repro(context: Context, request: ReproRequest) -> ReproReport:
         for device in devices:
             for case in chosen:
                 row = prober.probe(subject, case, device)
-                rows.append(replace(row, expected=_expected(context, case, version, series)))
+                expected = on_device(case, device, bool(request.cases), _expected(context, case, version, series))
+                rows.append(replace(row, expected=expected))
     except KeyboardInterrupt:
         interrupted = True
     return ReproReport(rows, context.surroundings(subject, rows), prober.ran, interrupted)
@@ -96,6 +97,16 @@ def find_subject(context: Context, revision: str | None, tree: Path | None) -> S
 def release_of(context: Context, subject: Subject, tree: Path | None) -> Version | None:
     """The release whose expectations hold for an unpatched subject: for a folder, the one with the same files."""
     return subject.pin.version if tree is None else context.workspace.pins.release_of_tree(subject.tree)
+
+
+def on_device(case: Case, device: str, named: bool, expected: Verdict | None) -> Verdict | None:
+    """What to expect on a device of a case from which one expects `expected` where it can tell.
+
+    Where it cannot, `unavailable` is as it should be, unless the case was `named`: then it was to be tested.
+    """
+    if case.tells_on(device):
+        return expected
+    return None if named else Verdict.UNAVAILABLE
 
 
 def _expected(context: Context, case: Case, version: Version | None, series: Series | None) -> Verdict | None:

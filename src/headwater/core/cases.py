@@ -8,14 +8,18 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from packaging.specifiers import InvalidSpecifier, SpecifierSet
+from packaging.version import Version
+
 from headwater.core.errors import BadInput
 from headwater.core.toml_text import Table, parse
-from headwater.core.verdicts import Recogniser, Signature
+from headwater.core.verdicts import Evidence, Recogniser, Signature, Verdict
 
 # The block's form is that of PEP 723, with "case" as its type.
 _BLOCK = re.compile(r"(?m)^# /// case$\s(?P<content>(^#(| .*)$\s)+)^# ///$")
 _ID = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
 SEVERITIES = ("crash", "wrong-result", "slow", "unclear")
+DEVICES = ("cpu", "meta", "cuda", "mps", "xpu")
 
 
 @dataclass(frozen=True)
@@ -26,6 +30,8 @@ class Case:
     probe (the case, its helper, other files beside it that it imports) to its content. `absent` are the signatures of
     failures that show the feature to be missing, where such were learned. `open`: no release is without the bug yet,
     but for those that have not got the feature; `same_as` are cases that may fail alike, since one bug shows in both.
+    `applies` are the releases that have the feature, None for those where the case finds out itself; `devices` the
+    kinds of device on which it can tell.
     """
 
     id: str
@@ -42,6 +48,25 @@ class Case:
     absent: tuple[Recogniser, ...] = ()
     open: bool = False
     same_as: tuple[str, ...] = ()
+    applies: SpecifierSet | None = None
+    devices: tuple[str, ...] = DEVICES
+
+    def tells_on(self, device: str) -> bool:
+        """Whether the case can tell on a device such as `cuda:1`."""
+        return device.partition(":")[0] in self.devices
+
+    def without_probe(
+        self, release: Version | None, device: str, allow_network: bool
+    ) -> tuple[Verdict, Evidence] | None:
+        """The verdict that stands before anything runs, and why; None where a probe has to say. `release` is None for
+        what is no release, of which `applies` says nothing."""
+        if self.network and not allow_network:
+            return Verdict.UNAVAILABLE, Evidence("NetworkNotAllowed", "needs --allow-network")
+        if not self.tells_on(device):
+            return Verdict.UNAVAILABLE, Evidence("CaseNotForDevice", f"tells on {', '.join(self.devices)} alone")
+        if release is not None and self.applies is not None and not self.applies.contains(release, prereleases=True):
+            return Verdict.ABSENT, Evidence("CaseNotForRelease", f"applies to {self.applies} alone")
+        return None
 
 
 def is_case_id(text: str) -> bool:
@@ -72,9 +97,7 @@ def read_case(file: str, source: str, siblings: Mapping[str, bytes]) -> Case:
     text = "\n" * source.count("\n", 0, blocks[0].start("content")) + _uncommented(blocks[0])
     table = Table(parse(text, file), text, file)
     case_id = _read_id(table)
-    severity = table.text("severity")
-    if severity not in SEVERITIES:
-        raise table.error("severity", f"must be one of {', '.join(SEVERITIES)}, not {severity!r}")
+    severity = _read_severity(table)
     time_limit = table.take("time_limit", int, 120)
     if time_limit < 1:
         raise table.error("time_limit", f"must be at least 1 second, not {time_limit}")
@@ -95,6 +118,8 @@ def read_case(file: str, source: str, siblings: Mapping[str, bytes]) -> Case:
         files=traveling_files(file, source, siblings),
         open=table.take("open", bool, False),
         same_as=table.texts("same_as", ()),
+        applies=_read_applies(table),
+        devices=_read_devices(table),
     )
     table.close()
     _require_run(file, source)
@@ -106,6 +131,34 @@ def _read_id(table: Table) -> str:
     if not is_case_id(case_id):
         raise table.error("id", f"must be kebab-case, not {case_id!r}")
     return case_id
+
+
+def _read_severity(table: Table) -> str:
+    severity: str = table.text("severity")
+    if severity not in SEVERITIES:
+        raise table.error("severity", f"must be one of {', '.join(SEVERITIES)}, not {severity!r}")
+    return severity
+
+
+def _read_applies(table: Table) -> SpecifierSet | None:
+    text = table.text("applies", None)
+    if text is None:
+        return None
+    wanted = f"must be a specifier, such as '>=5.5.0,<5.13', not {text!r}"
+    try:
+        specifiers = SpecifierSet(text)
+    except InvalidSpecifier as error:
+        raise table.error("applies", wanted) from error
+    if not text.strip():
+        raise table.error("applies", wanted)
+    return specifiers
+
+
+def _read_devices(table: Table) -> tuple[str, ...]:
+    devices: tuple[str, ...] = table.texts("devices", DEVICES)
+    if not devices or not set(devices) <= set(DEVICES):
+        raise table.error("devices", f"must be some of {', '.join(DEVICES)}, not {list(devices)}")
+    return devices
 
 
 def _read_signature(table: Table) -> Signature:

@@ -15,6 +15,8 @@ from threading import Event
 from types import TracebackType
 from typing import Any
 
+from packaging.version import Version
+
 from headwater.core.cases import Case
 from headwater.core.errors import BadInput, EnvironmentUnavailable, HarnessError, ToldToStop
 from headwater.core.events import Counted, Emit, Finished, Note, Started, silent
@@ -55,7 +57,7 @@ class Subject:
     it on disk, which nothing needs that is already known (with `distrust=True` where it turned out to be damaged);
     `series` names the series applied to it. `untestable` says why there is no environment for it, where that is known
     without looking. `bring` puts what the tree is made of into the mirror, for a series to be applied to it. `dated`
-    are the packages to run with, instead of those of the release's group.
+    are the packages to run with, instead of those of the release's group. `release`: it is one, patched or not.
     """
 
     revision: str
@@ -66,6 +68,7 @@ class Subject:
     untestable: str | None = None
     bring: Callable[[], object] = nothing
     dated: DatedLock | None = None
+    release: Version | None = None
 
 
 @dataclass(frozen=True)
@@ -171,8 +174,8 @@ class Prober:
             case.id, subject.revision, subject.series, device, Verdict.UNTESTABLE, Evidence(), 0.0, False,
             subject.tree, None,
         )  # fmt: skip
-        if case.network and not self._options.allow_network:
-            return _without_probe(row, Verdict.UNAVAILABLE, "NetworkNotAllowed", "needs --allow-network")
+        if (stands := case.without_probe(subject.release, device, self._options.allow_network)) is not None:
+            return replace(row, verdict=stands[0], evidence=stands[1])
         try:
             if subject.untestable is not None:
                 raise EnvironmentUnavailable(subject.untestable)

@@ -57,7 +57,9 @@ class Subjects:
             self._mirror.ensure(pin)
             return self._trees.ensure(tree, distrust)
 
-        return Subject(str(pin.version), pin, tree, partial(self._mirror.mending, lay_out))
+        return Subject(
+            str(pin.version), pin, tree, partial(self._mirror.mending, lay_out), release=pin.version
+        )  # fmt: skip
 
     def folder(self, path: Path, pin: Pin | None) -> Subject:
         """A checkout of a person's, as it is now. `pin` names the release whose environment it runs in; without, the

@@ -55,7 +55,7 @@ def _without(bug: KnownBug) -> str:
     if bug.without is None:
         return "none"
     words = [] if bug.newer else ["older"]
-    words += ["no such feature"] if bug.absent else []
+    words += ["absent"] if bug.absent else []
     return f"{bug.without}" + (f" ({', '.join(words)})" if words else "")
 
 

@@ -19,6 +19,7 @@ from typing import Any
 
 import pytest
 from filelock import FileLock
+from founding import ONLY_FOUNDING
 
 from headwater.core.pins import IndexFile, Pin
 from headwater.effects.index import Index
@@ -50,7 +51,8 @@ class Ground:
 
     def repro(self, *words: str, release: str = "5.10.1") -> Any:
         """Probe a release, and check its verdicts and its tree's id. Gives the JSON object."""
-        seen = self.run("repro", release, *words, "--json").json
+        chosen = words if "--case" in words else (*words, *ONLY_FOUNDING)
+        seen = self.run("repro", release, *chosen, "--json").json
         verdicts = {probe["case"]: probe["verdict"] for probe in seen["probes"]}
         assert verdicts == {case: VERDICTS[case] for case in verdicts}, self.said
         assert {probe["tree"] for probe in seen["probes"]} == {self.pin(release).tree}

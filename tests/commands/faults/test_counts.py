@@ -12,6 +12,7 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 import pytest
+from founding import ONLY_FOUNDING
 
 if TYPE_CHECKING:
     from tests.commands.faults.conftest import Ground, WheelIndex
@@ -39,7 +40,7 @@ def test_cold_neighbour_and_warm(bare: Ground) -> None:
         assert bare.counts("--fresh", release=release) == Counter(servers=1, forks=CASES)
         assert bare.counts(release=release) == Counter()
     assert bare.counts("--fresh", "--case", "early-init", "--repeat", "3") == Counter(servers=1, forks=3)
-    patched = bare.run("repro", "5.10.1", "--series", "hybrid-static-cache", "--json").json
+    patched = bare.run("repro", "5.10.1", "--series", "hybrid-static-cache", *ONLY_FOUNDING, "--json").json
     assert patched["counts"]["compilations"] == 1
     assert +Counter(patched["counts"]) == Counter(compilations=1, servers=1, forks=CASES)
     assert entries(bare) == IMPORTED + 2
