@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 from hunting_ground import COMMITS, MAIN, UNMASK, Ground
 from index_server import IndexServer
+from made_log import made_log
 
 from headwater.commands.context import Context
 from headwater.commands.hunt.bisect import bisect
@@ -154,7 +155,7 @@ def test_nothing_is_crossed_without_the_series(ground: Ground, index_server: Ind
     """The series does not go onto 5.2.0, of which a log says that it is good."""
     ground.serve(index_server)
     ground.series("unmask", "5.1.0", UNMASK)
-    log = ground.log("masked", {release: "good" if release < "5.3.0" else "bad" for release in MAIN})
+    log = made_log(ground, "masked", {release: "good" if release < "5.3.0" else "bad" for release in MAIN})
     words = ("--series", "unmask", "--deps", "both", "--replay", log)
     done = ground.between("masked", "5.0.0", "5.7.0", *words)
     assert done.json["crossing"]["revisions"] == ["5.2.0", "5.3.0"]
@@ -184,8 +185,28 @@ def test_a_day_without_packages_that_fit_is_untestable(ground: Ground, index_ser
     assert "no packages of 2026-03-01 satisfy it" in done.json["probes"][0]["evidence"]["message"]
 
 
+FLAKY = """\
+from pathlib import Path
+import transformers
+from transformers.{module} import use
+
+count = Path({counter!r})
+count.parent.mkdir(exist_ok=True)
+with (count.parent / transformers.__version__).open("a") as file:
+    file.write(".")
+if (count.parent / transformers.__version__).stat().st_size % {every} != 1:
+    use()
+"""
+
+
+def flaky(ground: Ground, tmp_path: Path, every: int, module: str = "plain") -> None:
+    """A script that shows the bug of a release in all but the first of `every` probes."""
+    counter = tmp_path / "counters" / "x"
+    ground.write("flaky.py", FLAKY.format(module=module, counter=str(counter), every=every))
+
+
 def test_repetitions_that_disagree_blame_nothing(ground: Ground, tmp_path: Path) -> None:
-    ground.flaky("flaky.py", tmp_path / "counters", every=2)
+    flaky(ground, tmp_path, 2)
     done = ground.between("flaky.py", "5.0.0", "5.7.0", "--repeat", "4")
     assert done.status == 3
     assert done.verdicts()["5.7.0"] == "flaky"
@@ -202,7 +223,7 @@ def test_fixed_repetitions(ground: Ground) -> None:
 @pytest.mark.parametrize("every", [1, 3])
 def test_a_bug_that_shows_sometimes(ground: Ground, tmp_path: Path, every: int) -> None:
     """In two of three probes, or (`every` 1) in each."""
-    ground.flaky("flaky.py", tmp_path / "counters", every=every)
+    flaky(ground, tmp_path, every)
     # With `every` 3 the first probe of each release shows nothing: the bug is learned from the second one.
     done = ground.between("flaky.py", "5.0.0", "5.7.0", "--confidence", "0.95", "--repo", ground.repo)
     assert done.status == 0, done.out

@@ -63,18 +63,6 @@ diff --git a/src/transformers/masked.py b/src/transformers/masked.py
      one = 1
      two = 2
 """
-FLAKY = """\
-from pathlib import Path
-import transformers
-from transformers.{module} import use
-
-count = Path({counters!r}, transformers.__version__)
-count.parent.mkdir(exist_ok=True)
-with count.open("a") as file:
-    file.write(".")
-if count.stat().st_size % {every} != 1:
-    use()
-"""
 SOURCE = {
     "g": "def use():\n    return 8\n",
     "b": "def use():\n    raise RuntimeError('the cache broke at 8')\n",
@@ -102,7 +90,7 @@ HISTORIES: Mapping[str, Mapping[int, str]] = {
     "packages": {0: "h"},
     "meanwhile": {0: "g", 14: "h"},
     "wheel_only": {0: "g"},
-    "wheel_clouded": {0: "g", 14: "b"},
+    "wheel_clouded": {0: "g", 10: "b"},
     "maintained": {0: "g", 14: "b"},
     "undone": {0: "g", 9: "b"},
     "broken_end": {0: "o", 14: "b"},
@@ -110,7 +98,7 @@ HISTORIES: Mapping[str, Mapping[int, str]] = {
 }
 RELEASES_APART: Mapping[str, Mapping[str, str]] = {
     "wheel_only": dict.fromkeys(("5.4.0", "5.4.1", "5.5.0", "5.6.0", "5.7.0"), "b"),
-    "wheel_clouded": {"5.3.0": "o"},
+    "wheel_clouded": {"5.2.0": "o"},
     "maintained": {"5.2.2": "b"},
     "undone": {"5.4.1": "g"},
     "masked": {"5.2.0": "g"},
@@ -298,16 +286,6 @@ class Ground:
         """A hunt between two ends."""
         return self.hunt(what, "--good", good, "--bad", bad, *words)
 
-    def log(self, what: str, verdicts: Mapping[str, str]) -> Path:
-        """A log with these verdicts, each three times, for `--replay`."""
-        head = {"schema": 1, "what": what, "device": "cpu"}
-        rows = [
-            {"revision": revision, "repetition": repetition, "verdict": verdict}
-            for revision, verdict in verdicts.items()
-            for repetition in range(3)
-        ]
-        return self.write("made.log", "".join(f"{json.dumps(line)}\n" for line in (head, *rows)))
-
     def write(self, name: str, text: str, executable: bool = False) -> Path:
         """A file of the user's."""
         path = self.here / name
@@ -315,10 +293,6 @@ class Ground:
         if executable:
             path.chmod(0o755)
         return path
-
-    def flaky(self, name: str, counters: Path, every: int, module: str = "plain") -> None:
-        """A script that shows the bug of a module in all but the first of `every` probes of one version."""
-        self.write(name, FLAKY.format(module=module, counters=str(counters), every=every))
 
     def series(self, name: str, base: str, patch: str) -> None:
         """A series of one patch on a release."""
