@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from bench import wait_for
 from hunting_ground import Ground, git, interrupt
+from made_log import made_log
 
 
 def state(folder: Path) -> dict[str, str]:
@@ -163,7 +164,7 @@ def test_git_takes_the_log_of_a_bug_that_shows_sometimes(ground: Ground, find: s
     said = {commit: "good bad" if (n >= 14) is new else "good" for n, commit in enumerate(ground.commits)}
     log = ground.here / "git.log"
     ends = (ground.commits[0], ground.commits[-1]) if new else (ground.commits[-1], ground.commits[0])
-    words = ("--find", find, "--repo", ground.repo, "--confidence", "0.95", "--replay", ground.log("never", said))
+    words = ("--find", find, "--repo", ground.repo, "--confidence", "0.95", "--replay", made_log(ground, "never", said))
     done = ground.between("never", *ends, *words, "--git-log", log)
     assert (done.status, [ground.number(one) for one in done.change["candidates"]]) == (0, [14]), done.err
     assert done.verdicts()[ground.commits[14 if new else 13]] == "flaky"

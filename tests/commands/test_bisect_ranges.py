@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 from hunting_ground import COMMITS, MAIN, UNMASK, Ground
 from index_server import IndexServer
+from made_log import made_log
 
 from headwater.commands.context import Context
 from headwater.commands.hunt.bisect import bisect
@@ -154,7 +155,7 @@ def test_nothing_is_crossed_without_the_series(ground: Ground, index_server: Ind
     """The series does not go onto 5.2.0, of which a log says that it is good."""
     ground.serve(index_server)
     ground.series("unmask", "5.1.0", UNMASK)
-    log = ground.log("masked", {release: "good" if release < "5.3.0" else "bad" for release in MAIN})
+    log = made_log(ground, "masked", {release: "good" if release < "5.3.0" else "bad" for release in MAIN})
     words = ("--series", "unmask", "--deps", "both", "--replay", log)
     done = ground.between("masked", "5.0.0", "5.7.0", *words)
     assert done.json["crossing"]["revisions"] == ["5.2.0", "5.3.0"]

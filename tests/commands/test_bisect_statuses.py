@@ -8,6 +8,7 @@ from collections.abc import Mapping
 
 import pytest
 from hunting_ground import MAIN, Ground
+from made_log import made_log
 
 pytestmark = pytest.mark.slow
 
@@ -62,7 +63,7 @@ def test_the_machine_is_named_only_where_the_answer_hangs_on_it(
 ) -> None:
     # The maintenance lines are as the releases that they grew from.
     grown = {"5.2.1": verdicts["5.2.0"], "5.2.2": verdicts["5.2.0"], "5.4.1": verdicts["5.4.0"]}
-    log = ground.log("never", grown | dict(verdicts))
+    log = made_log(ground, "never", grown | dict(verdicts))
     done = ground.hunt("never", *words, "--replay", log)
     assert (done.status, done.json["result"]) == (status, result), done.err
     assert done.json["probes_run"] == 0

@@ -16,28 +16,37 @@
 import re
 
 import casekit
+import layerkit
 
 LAYERS = ("full_attention", "full_attention")
 
 
 def run(device: str) -> None:
     for name in casekit.batch_size_names(casekit.static_cache(LAYERS)):
-        fresh, consistent, inconsistent = (casekit.static_cache(LAYERS) for _ in range(3))
-        for layer_idx, batch_size in enumerate((2, 3)):
-            casekit.fill_attention(consistent, layer_idx, 2, device)
-            casekit.fill_attention(inconsistent, layer_idx, batch_size, device)
-        try:
-            found = getattr(inconsistent, name)
-        except ValueError as exc:
-            if not re.search("batch size is not consistent across layers", str(exc)):
-                raise
-        else:
-            casekit.bug(f"{name} is {found} although the attention layers hold batches of 2 and of 3")
-        if (found := getattr(consistent, name)) != 2:
-            casekit.bug(f"{name} is {found} although both attention layers hold batches of 2")
-        # Releases that know max_batch_size alone promise nothing for a cache that holds nothing.
-        if hasattr(type(fresh), "batch_size") and (found := getattr(fresh, name)) != -1:
-            casekit.bug(f"{name} is {found} although nothing is initialised")
+        check(casekit.static_cache, name, device)
+        # Releases that know max_batch_size alone promise it for static caches, and nothing for an empty one.
+        if name == "batch_size":
+            check(layerkit.dynamic_cache, name, device)
+            for fresh in (casekit.static_cache(LAYERS), layerkit.dynamic_cache(LAYERS)):
+                if (found := getattr(fresh, name)) != -1:
+                    casekit.bug(f"{name} is {found} although nothing is initialised")
+
+
+def check(make, name: str, device: str) -> None:
+    consistent, inconsistent = make(LAYERS), make(LAYERS)
+    for layer_idx, batch_size in enumerate((2, 3)):
+        casekit.fill_attention(consistent, layer_idx, 2, device)
+        casekit.fill_attention(inconsistent, layer_idx, batch_size, device)
+    kind = type(consistent).__name__
+    try:
+        found = getattr(inconsistent, name)
+    except ValueError as exc:
+        if not re.search("batch size is not consistent across layers", str(exc)):
+            raise
+    else:
+        casekit.bug(f"{name} is {found} although the layers of a {kind} hold batches of 2 and of 3")
+    if (found := getattr(consistent, name)) != 2:
+        casekit.bug(f"{name} is {found} although both layers of a {kind} hold batches of 2")
 
 
 if __name__ == "__main__":

@@ -286,16 +286,6 @@ class Ground:
         """A hunt between two ends."""
         return self.hunt(what, "--good", good, "--bad", bad, *words)
 
-    def log(self, what: str, verdicts: Mapping[str, str]) -> Path:
-        """A log for `--replay`: of each revision a dozen probes, which take turns where several verdicts are given."""
-        head = {"schema": 1, "what": what, "device": "cpu"}
-        rows = [
-            {"revision": revision, "repetition": repetition, "verdict": said.split()[repetition % len(said.split())]}
-            for revision, said in verdicts.items()
-            for repetition in range(12)
-        ]
-        return self.write("made.log", "".join(f"{json.dumps(line)}\n" for line in (head, *rows)))
-
     def write(self, name: str, text: str, executable: bool = False) -> Path:
         """A file of the user's."""
         path = self.here / name
