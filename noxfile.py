@@ -64,6 +64,12 @@ def test_patched(session: nox.Session) -> None:
 
 
 @nox.session
+def matrix(session: nox.Session) -> None:
+    """What holds where: nox -s matrix -- --releases '>=5.5.0,<5.14' --devices cpu,meta --series hybrid-static-cache."""
+    run(session, "headwater.py", "matrix", *session.posargs)
+
+
+@nox.session
 def bisect(session: nox.Session) -> None:
     """Find the release that introduced a bug: nox -s bisect -- early-init --good 5.4.0 --bad 5.10.1."""
     run(session, "bisect.py", *session.posargs)

@@ -3,13 +3,13 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import click
 
+from headwater.cli.again import again
 from headwater.cli.probing import cases_dir_option, probe_options
 from headwater.cli.run import common_options, running
 from headwater.commands.hunt.bisect import bisect
@@ -123,7 +123,10 @@ def bisect_command(
       headwater bisect tests/utils/test_cache_utils.py::CacheTest --good v5.4.0 --bad main --repo ../transformers
     """
     request = HuntRequest(
-        what=what, options=ProbeOptions(fresh, repeat, allow_network), command=_again(words.params), **asked
+        what=what,
+        options=ProbeOptions(fresh, repeat, allow_network),
+        command=again(words, ("undo", "log", "replay", "git_log")),
+        **asked,
     )
     with running("bisect", as_json, file, offline, root) as (context, output):
         report = bisect(context, request)
@@ -137,18 +140,3 @@ def bisect_command(
         if report.interrupted:
             click.echo(f"headwater: interrupted; the same command goes on: {request.command}", err=True)
         raise click.exceptions.Exit(report.exit_status)
-
-
-# What does not belong to the question.
-_NOT_ASKED = {"what", "as_json", "file", "offline", "root", "fresh", "undo", "log", "replay", "git_log", "jobs"}
-
-
-def _again(parameters: dict[str, Any]) -> str:
-    """The command that asks the same again."""
-    command = ["headwater", "bisect", parameters["what"]]
-    defaults = {option.name: option.default for option in bisect_command.params}
-    for name, value in parameters.items():
-        if name in _NOT_ASKED or value in (None, (), False) or value == defaults.get(name):
-            continue
-        command += [f"--{name.replace('_', '-')}"] if value is True else [f"--{name.replace('_', '-')}", str(value)]
-    return shlex.join(command)

@@ -13,6 +13,7 @@ from headwater import __version__
 from headwater.cli.atlas import atlas_group, audit_command
 from headwater.cli.bisect import bisect_command
 from headwater.cli.case import case_group
+from headwater.cli.matrix import matrix_command
 from headwater.cli.patch import patch_group
 from headwater.cli.probing import repro_command, test_patched_command
 from headwater.cli.reduce import backport_command, reduce_command
@@ -45,6 +46,7 @@ def headwater() -> None:
       headwater audit
       headwater repro 5.10.1
       headwater test-patched hybrid-static-cache
+      headwater matrix --releases '>=5.0.0' --devices cpu,meta
       headwater bisect early-init --good 5.4.0 --bad 5.10.1
     """
 
@@ -52,6 +54,7 @@ def headwater() -> None:
 for command in (
     repro_command,
     test_patched_command,
+    matrix_command,
     bisect_command,
     reduce_command,
     backport_command,

@@ -24,10 +24,11 @@ class Started:
 
 @dataclass(frozen=True)
 class Advanced:
-    """`done` units of the work named `key` are done, in all."""
+    """`done` units of the work named `key` are done, in all; `note` says what else there is to say of it by now."""
 
     key: str
     done: int
+    note: str = ""
 
 
 @dataclass(frozen=True)

@@ -35,6 +35,11 @@ def has_accelerator(device: str) -> bool:
     return device not in ("cpu", "meta")
 
 
+def with_index(device: str) -> str:
+    """A device's whole name: `cuda` is `cuda:0`."""
+    return device if ":" in device or not has_accelerator(device) else f"{device}:0"
+
+
 @dataclass(frozen=True)
 class ProbeResult:
     """One probe's row.

@@ -58,14 +58,15 @@ def _count(name: str, path: Path) -> int:
 
 
 def prune(cache: Cache, pins: Pins, imported: Collection[str], current: Collection[Path]) -> list[str]:
-    """Remove what is not needed any more: leftovers of killed runs, wheels that the mirror holds, trees of no pinned
-    release (patched and edited ones: they are laid out again when needed) and what was recorded on them, or by another
-    recorder, environments other than `current`.
+    """Remove what is not needed any more: leftovers of killed runs, wheels that the mirror holds, sdists, trees of no
+    pinned release (patched and edited ones: they are laid out again when needed) and what was recorded on them, or by
+    another recorder, environments other than `current`.
 
     Returns what was removed, a line each. What another process is building right now is left alone.
     """
     known = {pin.tree for pin in pins.releases}
     superfluous = [cache.wheels / pin.wheel.file for pin in pins.releases if str(pin.version) in imported]
+    superfluous += [cache.wheels / pin.sdist.file for pin in pins.releases if pin.sdist]
     superfluous += [path for path in _entries(cache.trees) if path.name not in known]
     superfluous += [path for path in _entries(cache.recordings) if path.name != RECORDER_VERSION]
     superfluous += [path for path in _entries(cache.recordings / RECORDER_VERSION) if path.name not in known]

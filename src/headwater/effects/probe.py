@@ -25,6 +25,7 @@ from headwater.core.results import ProbeResult, has_accelerator
 from headwater.core.targets import end_of_status
 from headwater.core.test_results import parse
 from headwater.core.verdicts import End, Evidence, Outcome, Verdict, combine, disagreement, is_reusable, judge, telling
+from headwater.effects.accelerators import alone_on
 from headwater.effects.child import CHILD_VERSION, passed_on, run_child
 from headwater.effects.envs import DatedLock, Environment, Environments
 from headwater.effects.fork_server import ForkServers, ServerDied
@@ -304,11 +305,11 @@ class Prober:
             variables["HF_HUB_OFFLINE"] = "0"
         request = {**request, "cases": str(scratch.cases), "work": str(scratch.work), "variables": variables}
         try:
-            if plain or sys.platform != "linux":
-                return run_child(environment.python, request, scratch, limits, self._abandoned.is_set)
-            return self._servers.answer(
-                environment.key, environment.python, environment.preload, request, limits, renew
-            )
+            with alone_on(str(request["device"]), passed_on(), self._abandoned.is_set, self._emit):
+                if plain or sys.platform != "linux":
+                    return run_child(environment.python, request, scratch, limits, self._abandoned.is_set)
+                key, python = environment.key, environment.python
+                return self._servers.answer(key, python, environment.preload, request, limits, renew)
         except ServerDied as error:
             return ChildRun(events=[], status=1, output=str(error))
 

@@ -15,6 +15,7 @@ from headwater.core.redaction import redact
 _MEGABYTE = 1e6
 _COUNTED = ("releases", "cells")  # units whose number is shown as it is
 _QUIET = 2.0  # seconds after which work is worth a line where there is no terminal
+_AGAIN = 10.0  # seconds after which it is worth another, of how far it is
 
 
 class ProgressReport:
@@ -24,6 +25,7 @@ class ProgressReport:
         self._console = console
         self._bars: dict[str, TaskID] = {}
         self._begun: dict[str, tuple[Started, float]] = {}
+        self._told: dict[str, float] = {}
         self._progress = Progress(
             SpinnerColumn(), TextColumn("{task.description}", markup=False), BarColumn(bar_width=24),
             TextColumn("{task.fields[amount]}", markup=False), TimeElapsedColumn(),
@@ -71,11 +73,14 @@ class ProgressReport:
         self._bars[event.key] = self._progress.add_task(event.what, total=counted, amount="")
 
     def _advance(self, event: Advanced) -> None:
+        start, begun = self._begun[event.key]
+        words = " · ".join(filter(None, [_amount(event.done, start), event.note]))
         bar = self._bars.get(event.key)
-        if bar is None:
-            return
-        start = self._begun[event.key][0]
-        self._progress.update(bar, completed=event.done, amount=_amount(event.done, start))
+        if bar is not None:
+            self._progress.update(bar, completed=event.done, amount=words)
+        elif event.note and time.monotonic() - self._told.get(event.key, begun) >= _AGAIN:
+            self._told[event.key] = time.monotonic()
+            self._print(words, "dim")
 
     def _finish(self, event: Finished) -> None:
         start, begun = self._begun.pop(event.key)

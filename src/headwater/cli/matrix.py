@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`headwater matrix`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import click
+
+from headwater.cli.again import again
+from headwater.cli.probing import cases_dir_option, probe_options
+from headwater.cli.run import common_options, running
+from headwater.commands.matrix.matrix import matrix
+from headwater.commands.matrix.request import MatrixRequest
+from headwater.effects.files import write_atomically
+from headwater.effects.probe import ProbeOptions
+from headwater.report.matrix import print_matrix
+from headwater.report.matrix_files import junit, markdown, matrix_object
+
+_FILE = click.Path(path_type=Path, dir_okay=False)
+
+
+def _cell_options(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Which cells."""
+    options = [
+        click.option("--releases", metavar="SPEC", help="5.10.1, '>=5.5.0,<5.13' ...; default: all that are pinned."),
+        click.option(
+            "--commits", multiple=True, metavar="REV", help="Commits, tags, branches or dates too; needs --repo."
+        ),
+        click.option("--devices", multiple=True, metavar="D,D", help="cpu (default), meta, cuda, mps, xpu, cuda:1 ..."),
+        click.option("--cases", multiple=True, metavar="ID,ID", help="Only these cases; `none` for the tests alone."),
+        click.option("--series", metavar="NAME", help="Each cell also with this series, where the revision needs it."),
+        click.option(
+            "--tests", multiple=True, metavar="T,T", help="Also `conformance`, and `upstream`: the library's own tests."
+        ),
+        click.option(
+            "--repo", envvar="HEADWATER_REPO", metavar="PATH-OR-URL", help="A clone of upstream, or its address."
+        ),
+    ]
+    for option in reversed(options):
+        function = option(function)
+    return function
+
+
+def _way_options(function: Callable[..., Any]) -> Callable[..., Any]:
+    """How to run them, and where the answer goes."""
+    options = [
+        click.option(
+            "--jobs", type=click.IntRange(1, 64), default=1, show_default=True, metavar="N", help="Cells at a time."
+        ),
+        click.option("--junit", "junit_file", type=_FILE, metavar="FILE", help="Write JUnit XML to FILE."),
+        click.option("--markdown", "markdown_file", type=_FILE, metavar="FILE", help="Write Markdown to FILE."),
+    ]
+    for option in reversed(options):
+        function = option(function)
+    return function
+
+
+@click.command("matrix")
+@_cell_options
+@cases_dir_option
+@_way_options
+@probe_options
+@common_options
+@click.pass_context
+def matrix_command(
+    words: click.Context, /, junit_file: Path | None, markdown_file: Path | None, fresh: bool, repeat: int,
+    allow_network: bool, as_json: bool, file: Path | None, offline: bool, root: Path | None, **asked: Any,
+) -> None:  # fmt: skip
+    """What holds where: cases and test suites over releases and devices, before and after a series.
+
+    Every cell is a probe, and what is known is not run again: an interrupted matrix goes on with the same command.
+
+    \b
+    Examples:
+      headwater matrix
+      headwater matrix --releases '>=5.0.0' --devices cpu,meta --jobs 2
+      headwater matrix --releases 5.5.0..5.13.0 --series hybrid-static-cache --tests conformance
+      headwater matrix --cases none --tests upstream --releases 5.12.1 --repo ../transformers
+
+    Status 0: every cell was run and has the verdict that the atlas expects (where it knows nothing: good or absent).
+    """
+    command = again(words, ("junit_file", "markdown_file"))
+    request = MatrixRequest(options=ProbeOptions(fresh, repeat, allow_network), command=command, **asked)
+    for path in filter(None, (junit_file, markdown_file)):
+        if not path.parent.is_dir():
+            raise click.BadParameter(f"the folder {path.parent} is not there", param_hint="--junit, --markdown")
+    with running("matrix", as_json, file, offline, root) as (context, output):
+        report = matrix(context, request)
+        if junit_file is not None:
+            write_atomically(junit_file, junit(report))
+        if markdown_file is not None:
+            write_atomically(markdown_file, markdown(report))
+        output.give(lambda console: print_matrix(console, report), **matrix_object(report))
+        if report.interrupted:
+            click.echo(f"headwater: interrupted; the same command goes on: {report.command}", err=True)
+        raise click.exceptions.Exit(report.exit_status)

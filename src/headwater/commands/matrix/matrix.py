@@ -1,0 +1,212 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`headwater matrix`: which cells there are, running them, and what was expected of each."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from packaging.version import Version
+
+from headwater.commands.conformance import as_it_is, comparison, note_missing_suite
+from headwater.commands.context import Context
+from headwater.commands.matrix.local import LocalExecutor
+from headwater.commands.matrix.request import MatrixRequest
+from headwater.commands.matrix.runner import CellRunner
+from headwater.commands.patch.choosing import needless_patches
+from headwater.commands.repro import choose_cases
+from headwater.core.commits import Commit
+from headwater.core.errors import BadInput, EnvironmentUnavailable
+from headwater.core.events import Advanced, Finished, Started
+from headwater.core.hunting import Point, name_of
+from headwater.core.matrix import Cell, Column, Executor, Row, cells_of
+from headwater.core.matrix_report import MatrixReport
+from headwater.core.releases import select
+from headwater.core.results import Comparison, ProbeResult, parse_devices
+from headwater.core.verdicts import Verdict
+from headwater.effects.nearest_commit import nearest_commit
+from headwater.effects.series_folder import Series
+from headwater.effects.upstream_words import resolve
+
+TESTS = ("conformance", "upstream")
+# The library's own tests of caches and of the masks that go with them; the last is the only one that sdists hold.
+OWN_TESTS = ("tests/utils/test_cache_utils.py", "tests/utils/test_masking_utils.py")
+IN_SDISTS = ("tests/test_executorch.py",)
+NO_CASES = "none"
+_PROGRESS = "matrix"
+
+
+def matrix(context: Context, request: MatrixRequest) -> MatrixReport:
+    """Run every cell. Interrupted, it returns what is done.
+
+    Raises:
+        BadInput: no such release, commit, case, device, series or repository; nothing to run.
+        ToldToStop: a case ended with an exit status from 128 on.
+    """
+    runner = CellRunner(context, request.repo, request.cases_dir)
+    plan = _Planner(context, request, runner).plan()
+    executor: Executor = LocalExecutor(context, runner, request.options, request.jobs)
+    course = _Course(context, plan)
+    interrupted = False
+    began = time.monotonic()
+    try:
+        course.run(executor)
+    except KeyboardInterrupt:
+        interrupted = True
+    seconds = time.monotonic() - began
+    results, compared = _judged(context, plan, course.results)
+    return MatrixReport(
+        plan.columns, plan.rows, plan.devices, request.series, plan.cells, results, compared, seconds, executor.ran,
+        interrupted, request.command,
+    )  # fmt: skip
+
+
+@dataclass(frozen=True)
+class _Plan:
+    """What is to be run."""
+
+    columns: tuple[Column, ...]
+    rows: tuple[Row, ...]
+    devices: tuple[str, ...]
+    series: Series | None
+    cells: tuple[Cell, ...]
+
+
+@dataclass
+class _Planner:
+    """From a request to a plan."""
+
+    context: Context
+    request: MatrixRequest
+    runner: CellRunner
+
+    def plan(self) -> _Plan:
+        """Every cell."""
+        request = self.request
+        rows = self._rows()
+        devices = tuple(parse_devices(request.devices or ["cpu"]))
+        series = self.context.workspace.series(request.series) if request.series is not None else None
+        columns = tuple(self._column(point, series) for point in self._points())
+        cells = cells_of(columns, rows, devices, request.series)
+        return _Plan(columns, rows, devices, series, tuple(cells))
+
+    def _rows(self) -> tuple[Row, ...]:
+        request = self.request
+        tests = [word.strip() for words in request.tests for word in words.split(",")]
+        unknown = [word for word in tests if word not in TESTS]
+        if unknown:
+            raise BadInput(f"--tests {unknown[0]}: there are {' and '.join(TESTS)}")
+        rows = []
+        if list(request.cases) != [NO_CASES]:
+            cases = self.context.workspace.cases(request.cases_dir)
+            rows = [Row("case", case.id) for case in choose_cases(cases, request.cases)]
+        if "conformance" in tests:
+            note_missing_suite(self.context)
+            if self.context.workspace.conformance() is not None:
+                rows.append(Row("conformance", "conformance"))
+        if "upstream" in tests:
+            rows += [Row("upstream", path) for path in (OWN_TESTS if request.repo else (*OWN_TESTS, *IN_SDISTS))]
+        if not rows:
+            raise BadInput(f"nothing to run: --cases {NO_CASES} goes with --tests {' or '.join(TESTS)}")
+        return tuple(rows)
+
+    def _points(self) -> list[Point]:
+        request, pins = self.request, self.context.workspace.pins
+        spec = request.releases or (None if request.commits else "all")
+        releases: list[Point] = list(select(spec, pins.versions)) if spec else []
+        words = [word.strip() for given in request.commits for word in given.split(",")]
+        upstream = self.runner.upstream if words else None
+        return list(dict.fromkeys([*releases, *(resolve(upstream, word, pins.versions) for word in words)]))
+
+    def _column(self, point: Point, series: Series | None) -> Column:
+        release = None if isinstance(point, Commit) else point
+        skipped = needless_patches(self.context, series, release) if series else {}
+        return Column(
+            name_of(point), self._group(point), self._tests_at(point), tuple(skipped.items()),
+            series is not None and len(skipped) < len(series.patches),
+        )  # fmt: skip
+
+    def _group(self, point: Point) -> str:
+        """The name of the environment; what has none is its own."""
+        pins = self.context.workspace.pins
+        version = self.runner.subject_of(name_of(point)).pin.version if isinstance(point, Commit) else point
+        try:
+            return pins.group_of(version).name
+        except EnvironmentUnavailable:
+            return name_of(point)
+
+    def _tests_at(self, point: Point) -> str | None:
+        """The commit whose tests a revision is held against: its own, or the nearest of a release."""
+        if not any("upstream" in words for words in self.request.tests) or self.request.repo is None:
+            return None
+        if isinstance(point, Commit):
+            return point.sha
+        context = self.context
+        pin, package = context.workspace.pins.pin(point), context.workspace.pins.package
+        return nearest_commit(self.runner.upstream, context.mirror, pin, package, context.emit).commit.sha
+
+
+@dataclass
+class _Course:
+    """Cells on their way: keeps results as they come, and tells how far it is."""
+
+    context: Context
+    plan: _Plan
+    results: dict[Cell, ProbeResult] = field(default_factory=dict)
+    _began: float = field(default_factory=time.monotonic)
+
+    def run(self, executor: Executor) -> None:
+        """Run every cell."""
+        what = f"running {len(self.plan.cells)} cells"
+        self.context.emit(Started(_PROGRESS, what, len(self.plan.cells), "cells"))
+        try:
+            executor.run(self.plan.cells, self._take)
+        finally:
+            self.context.emit(Finished(_PROGRESS))
+
+    def _take(self, cell: Cell, result: ProbeResult) -> None:
+        self.results[cell] = result
+        done, left = len(self.results), len(self.plan.cells) - len(self.results)
+        counts = Counter(one.verdict for one in self.results.values())
+        words = [", ".join(f"{counts[verdict]} {verdict.words}" for verdict in Verdict if counts[verdict])]
+        if left:
+            words.append(f"about {(time.monotonic() - self._began) / done * left:.0f} s left")
+        self.context.emit(Advanced(_PROGRESS, done, " · ".join(words)))
+
+
+def _judged(
+    context: Context, plan: _Plan, results: Mapping[Cell, ProbeResult]
+) -> tuple[dict[Cell, ProbeResult], dict[tuple[Row, str, str], Comparison]]:
+    """The results with what was expected of each, and the suites compared before and after the series."""
+    judged = {cell: _expecting(context, plan, cell, result) for cell, result in results.items()}
+    compared = {}
+    before = {cell.place: cell for cell in results if cell.series is None}
+    for cell in results:
+        first = before.get(cell.place)
+        if cell.row.is_suite and cell.series is not None and first is not None:
+            line = comparison(results[first], results[cell], cell.row.name)
+            compared[cell.place] = line
+            judged[first], judged[cell] = line.before, line.after
+    return judged, compared
+
+
+def _expecting(context: Context, plan: _Plan, cell: Cell, result: ProbeResult) -> ProbeResult:
+    """A result with what was expected: what the atlas says; `bad` before and `good` after a patch that is for the case;
+    of a suite that it runs to its end."""
+    if cell.row.is_suite:
+        return as_it_is(result)
+    column = next(column for column in plan.columns if column.revision == cell.revision)
+    needed = _needed(plan.series, column) if column.patched else []
+    if cell.row.name in needed:
+        return replace(result, expected=Verdict.GOOD if cell.series else Verdict.BAD)
+    release = Version(cell.revision) if len(cell.revision) < 40 else None
+    return replace(result, expected=context.workspace.atlas.expected(cell.row.name, release))
+
+
+def _needed(series: Series | None, column: Column) -> Sequence[str]:
+    """The cases that the patches mend which the revision needs."""
+    skipped = {patch for patch, _state in column.skipped}
+    patches = series.patches if series else ()
+    return [case for patch in patches if patch.file not in skipped for case in patch.cases]
