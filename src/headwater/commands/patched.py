@@ -11,6 +11,7 @@ from packaging.version import Version
 
 from headwater.commands.conformance import conformance_lines, note_missing_suite
 from headwater.commands.context import Context
+from headwater.commands.patch.choosing import probed_needless
 from headwater.commands.repro import choose_cases, find_subject, release_of
 from headwater.core.cases import Case
 from headwater.core.errors import BadInput, PatchFailed
@@ -19,7 +20,7 @@ from headwater.core.mail import Patch
 from headwater.core.releases import select
 from headwater.core.results import Comparison, PatchedReport, PatchedRun, ProbeResult, has_accelerator, parse_devices
 from headwater.core.series import resolve_patch
-from headwater.core.states import PatchState, needless
+from headwater.core.states import PatchState
 from headwater.core.verdicts import Verdict
 from headwater.effects.merging import read_file
 from headwater.effects.probe import ProbeOptions, Prober, Subject
@@ -112,7 +113,7 @@ def _run(
     context: Context, prober: Prober, series: Series, before: Subject, version: Version | None,
     drop: tuple[str, ...], cases: list[Case], devices: Sequence[str], known: Mapping[str, Case],
 ) -> PatchedRun:  # fmt: skip
-    skipped = {} if version in series.bases else _needless(prober, series, before, known, devices[0])
+    skipped = {} if version in series.bases else probed_needless(prober, series, before, known, devices[0])
     if len(skipped) == len(series.patches):
         return _untouched_run(context, prober, before, version, drop, cases, devices, skipped)
     try:
@@ -131,18 +132,6 @@ def _run(
     surroundings = context.surroundings(patched.subject, [line.after for line in lines])
     applied = tuple(patch.file for patch in patched.patches)
     return PatchedRun(before.revision, drop, applied, lines, surroundings, skipped=skipped)
-
-
-def _needless(
-    prober: Prober, series: Series, before: Subject, known: Mapping[str, Case], device: str
-) -> dict[str, PatchState]:
-    """The patches whose cases are good, or absent, without them: seen by probes, not taken from the atlas."""
-    found = {}
-    for patch in series.patches:
-        state = needless([prober.probe(before, known[case], device).verdict for case in patch.cases])
-        if state is not None:
-            found[patch.file] = state
-    return found
 
 
 def _untouched_run(

@@ -15,11 +15,10 @@ from headwater.core.matrix import Column, Row, span_name
 from headwater.core.matrix_report import Look, MatrixReport
 from headwater.core.verdicts import Verdict
 from headwater.report.matrix_words import (
-    few,
     needless_lines,
     not_run_line,
     place_words,
-    suite_lines,
+    suite_entries,
     summary,
     wrong_lines,
 )
@@ -48,7 +47,8 @@ def print_matrix(console: Console, report: MatrixReport) -> None:
     else:
         _print_letters(console, report, spans)
     console.print()
-    _print_suites(console, report)
+    for first, *rest in suite_entries(report):
+        print_lines(console, [first, *(f"    {line}" for line in rest)])
     not_run = [not_run_line(report)] if report.not_run else []
     print_lines(console, [*needless_lines(report), *wrong_lines(report), *not_run])
     rows = [result for _cell, result in report.done]
@@ -125,19 +125,3 @@ def _head(names: Sequence[str], room: int) -> list[str]:
     height = max(map(len, names))
     standing = [name.rjust(height) for name in names]
     return ["".join(f"{name[n]:<{room}}" for name in standing).rstrip() for n in range(height)]
-
-
-def _print_suites(console: Console, report: MatrixReport) -> None:
-    """The suites' tests by counts, failures by name, and what the series changed."""
-    lines = suite_lines(report)
-    if not lines:
-        return
-    patched = any(line.after for line in lines)
-    table = plain_table()
-    for name in ("tests", "device", "revisions", "result", *(["after the series"] if patched else [])):
-        table.add_column(name, overflow="fold")
-    for line in lines:
-        result = "\n".join([line.result, *few(line.failures)])
-        table.add_row(line.name, line.device, line.revisions, result, *([line.after] if patched else []))
-    console.print(table, markup=False)
-    console.print()

@@ -19,7 +19,7 @@ from headwater.report.matrix_words import (
     needless_lines,
     not_run_line,
     place_words,
-    suite_lines,
+    suite_entries,
     summary,
     wrong_lines,
 )
@@ -60,7 +60,7 @@ def _column_object(column: Column) -> dict[str, Any]:
 
 
 def markdown(report: MatrixReport) -> str:
-    """The grid as a table, the suites as another, and what is not as expected as a list."""
+    """The grid as a table, and as a list the suites and what is not as expected."""
     spans = report.spans(report.rows)
     heads = [span_name([short_name(column.revision) for column in span]) for span in spans]
     grid = [
@@ -69,14 +69,10 @@ def markdown(report: MatrixReport) -> str:
         for device in report.devices
     ]
     parts = [_table(["case", "device", *heads], grid)]
-    suites = [
-        [line.name, line.device, line.revisions, "; ".join([line.result, *line.failures]), line.after or "-"]
-        for line in suite_lines(report)
-    ]
-    if suites:
-        parts.append(_table(["tests", "device", "revisions", "result", "after the series"], suites))
+    items = [f"{'  ' * (n > 0)}- {_plain(line)}" for entry in suite_entries(report) for n, line in enumerate(entry)]
     told = [*needless_lines(report), *wrong_lines(report), *([not_run_line(report)] if report.not_run else [])]
-    parts += ["\n".join(f"- {_plain(line)}" for line in told)] if told else []
+    items += [f"- {_plain(line)}" for line in told]
+    parts += ["\n".join(items)] if items else []
     return "\n\n".join([*parts, summary(report)]) + "\n"
 
 
@@ -148,7 +144,7 @@ def _message(report: MatrixReport, cell: Cell, result: ProbeResult) -> str:
         words.append(f"{evidence.type}: {evidence.message}")
     line = report.compared.get(cell.place) if cell.series else None
     if line is not None and line.changes is not None:
-        words.append(changes_words(line))
+        words += changes_words(line)
     return "; ".join(words)
 
 

@@ -3,17 +3,15 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from headwater.core.hunting import short_name
-from headwater.core.matrix import Cell, Row, ranges
+from headwater.core.matrix import ranges
 from headwater.core.matrix_report import Look, MatrixReport
 from headwater.core.results import Comparison, ProbeResult
 from headwater.core.test_results import TestResults, counts
 from headwater.core.verdicts import Verdict
-
-_SHOWN = 5  # tests that are named before the rest is counted
 
 
 def place_words(look: Look) -> str:
@@ -45,19 +43,18 @@ def wrong_lines(report: MatrixReport) -> list[str]:
     found: dict[tuple[str, str, str], set[str]] = {}
     for cell, result in report.wrong:
         what = f"{cell.row.name} on {cell.device}{' patched' if cell.series else ''}"
-        found.setdefault((what, _verdict_words(cell, result, report), _first_line(result)), set()).add(cell.revision)
+        found.setdefault((what, _verdict_words(result), _first_line(result)), set()).add(cell.revision)
     return [
         f"not as expected: {what}, {_where(report, chosen)}: {verdict}{why and f'; {why}'}"
         for (what, verdict, why), chosen in found.items()
     ]
 
 
-def _verdict_words(cell: Cell, result: ProbeResult, report: MatrixReport) -> str:
+def _verdict_words(result: ProbeResult) -> str:
     if result.expected is not None and not result.as_expected:
         return f"{result.verdict.words} instead of {result.expected.words}"
     if result.as_expected:
-        line = report.compared[cell.place]
-        return f"tests ceased to hold ({changes_words(line)})"
+        return "tests ceased to hold"
     return result.verdict.words
 
 
@@ -79,42 +76,23 @@ def _where(report: MatrixReport, chosen: set[str]) -> str:
     return ranges(names, {short_name(revision) for revision in chosen})
 
 
-@dataclass(frozen=True)
-class SuiteLine:
-    """A suite on neighbouring revisions where its tests end alike: the counts, and after the series how they differ."""
-
-    name: str
-    device: str
-    revisions: str
-    result: str
-    failures: tuple[str, ...]
-    after: str
-
-
-def suite_lines(report: MatrixReport) -> list[SuiteLine]:
-    """What became of the tests of every suite, neighbours that are alike in one line."""
-    found: list[SuiteLine] = []
+def suite_entries(report: MatrixReport) -> list[list[str]]:
+    """What became of the tests of every suite, revisions that are alike in one entry: a line of counts, and below it
+    what failed, and how they differ after the series."""
+    found: dict[tuple[str, str, tuple[str, ...]], set[str]] = {}
     for row in report.rows:
         if row.is_suite:
             for device in report.devices:
-                found += _lines_of(report, row, device)
-    return found
-
-
-def _lines_of(report: MatrixReport, row: Row, device: str) -> list[SuiteLine]:
-    runs: list[tuple[list[str], tuple[str, tuple[str, ...], str]]] = []
-    for column in report.columns:
-        before, after = report.at(row, column, device)
-        if before is None:
-            continue
-        line = report.compared.get((row, column.revision, device))
-        told = _counts(before), _failures(before.tests), _after(line, after)
-        name = short_name(column.revision)
-        if runs and runs[-1][1] == told:
-            runs[-1][0].append(name)
-        else:
-            runs.append(([name], told))
-    return [SuiteLine(row.name, device, ranges(names, names), *told) for names, told in runs]
+                for column in report.columns:
+                    before, after = report.at(row, column, device)
+                    if before is not None:
+                        line = report.compared.get((row, column.revision, device))
+                        told = (_counts(before), *_failed(before.tests), *_after(line, after))
+                        found.setdefault((row.name, device, told), set()).add(column.revision)
+    return [
+        [f"{name} on {device}, {_where(report, chosen)}: {told[0]}", *told[1:]]
+        for (name, device, told), chosen in found.items()
+    ]
 
 
 def _counts(result: ProbeResult) -> str:
@@ -122,32 +100,34 @@ def _counts(result: ProbeResult) -> str:
     if not result.tests:
         return f"{result.verdict.words}: {result.evidence.message or result.evidence.type}"
     words = {"needs-hub": "need the hub"}
-    told = [f"{number} {words.get(what, what)}" for what, number in counts(result.tests).items() if number]
-    return ", ".join(told)
+    return ", ".join(f"{number} {words.get(what, what)}" for what, number in counts(result.tests).items() if number)
 
 
-def _failures(tests: TestResults) -> tuple[str, ...]:
-    return tuple(f"{one.name}: {one.reason}" for one in tests if one.result == "failed")
+def _failed(tests: TestResults) -> list[str]:
+    failed = [one.name for one in tests if one.result == "failed"]
+    return [f"failed: {', '.join(by_function(failed))}"] if failed else []
 
 
-def _after(line: Comparison | None, after: ProbeResult | None) -> str:
+def _after(line: Comparison | None, after: ProbeResult | None) -> list[str]:
     if line is None or after is None:
-        return ""
-    return changes_words(line) if line.changes is not None else _counts(after)
+        return []
+    if line.changes is None:
+        return [f"after the series: {_counts(after)}"]
+    return [f"after the series: {words}" for words in changes_words(line)]
 
 
-def changes_words(line: Comparison) -> str:
-    """How a suite's tests differ after the series: what ceased to hold by name, the rest as counts."""
+def changes_words(line: Comparison) -> list[str]:
+    """How a suite's tests differ after the series: what ceased to hold by name and why, what was mended by function."""
     changes = line.changes
     assert changes is not None
-    told = [f"fails anew: {one.name}" for one in changes.new_failures]
-    told += [f"no longer runs: {one.name}" for one in changes.lost]
+    told = [f"fails anew: {one.name}: {one.reason}" for one in changes.new_failures]
+    told += [f"no longer runs: {one.name}: {one.reason}" for one in changes.lost]
     told = told or ["no new failure"]
-    told += [f"newly passing: {one}" for one in few([one.name for one in changes.newly_passing])]
-    return "; ".join(told)
+    mended = by_function([one.name for one in changes.newly_passing])
+    return [*told, *([f"newly passing: {', '.join(mended)}"] if mended else [])]
 
 
-def few(names: Sequence[str]) -> list[str]:
-    """Some names, and how many more there are."""
-    more = len(names) - _SHOWN
-    return [*names[:_SHOWN], *([f"and {more} more"] if more > 0 else [])]
+def by_function(tests: Sequence[str]) -> list[str]:
+    """Tests by the functions that they are of, each with the number of its parameters where there are several."""
+    functions = Counter(name.partition("[")[0] for name in tests)
+    return [f"{name} ({number})" if number > 1 else name for name, number in functions.items()]

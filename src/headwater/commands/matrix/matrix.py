@@ -7,6 +7,7 @@ import time
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 from packaging.version import Version
 
@@ -15,7 +16,7 @@ from headwater.commands.context import Context
 from headwater.commands.matrix.local import LocalExecutor
 from headwater.commands.matrix.request import MatrixRequest
 from headwater.commands.matrix.runner import CellRunner
-from headwater.commands.patch.choosing import needless_patches
+from headwater.commands.patch.choosing import needless_patches, probed_needless
 from headwater.commands.repro import choose_cases
 from headwater.core.commits import Commit
 from headwater.core.errors import BadInput, EnvironmentUnavailable
@@ -25,8 +26,10 @@ from headwater.core.matrix import Cell, Column, Executor, Row, cells_of
 from headwater.core.matrix_report import MatrixReport
 from headwater.core.releases import select
 from headwater.core.results import Comparison, ProbeResult, parse_devices
+from headwater.core.states import PatchState
 from headwater.core.verdicts import Verdict
 from headwater.effects.nearest_commit import nearest_commit
+from headwater.effects.probe import ProbeOptions, Prober
 from headwater.effects.series_folder import Series
 from headwater.effects.upstream_words import resolve
 
@@ -46,7 +49,8 @@ def matrix(context: Context, request: MatrixRequest) -> MatrixReport:
         ToldToStop: a case ended with an exit status from 128 on.
     """
     runner = CellRunner(context, request.repo, request.cases_dir)
-    plan = _Planner(context, request, runner).plan()
+    planner = _Planner(context, request, runner)
+    plan = planner.plan()
     executor: Executor = LocalExecutor(context, runner, request.options, request.jobs)
     course = _Course(context, plan)
     interrupted = False
@@ -58,8 +62,8 @@ def matrix(context: Context, request: MatrixRequest) -> MatrixReport:
     seconds = time.monotonic() - began
     results, compared = _judged(context, plan, course.results)
     return MatrixReport(
-        plan.columns, plan.rows, plan.devices, request.series, plan.cells, results, compared, seconds, executor.ran,
-        interrupted, request.command,
+        plan.columns, plan.rows, plan.devices, request.series, plan.cells, results, compared, seconds,
+        executor.ran + planner.ran, interrupted, request.command,
     )  # fmt: skip
 
 
@@ -112,6 +116,11 @@ class _Planner:
             raise BadInput(f"nothing to run: --cases {NO_CASES} goes with --tests {' or '.join(TESTS)}")
         return tuple(rows)
 
+    @property
+    def ran(self) -> int:
+        """How many probes planning took."""
+        return self._prober.ran if "_prober" in self.__dict__ else 0
+
     def _points(self) -> list[Point]:
         request, pins = self.request, self.context.workspace.pins
         spec = request.releases or (None if request.commits else "all")
@@ -121,12 +130,26 @@ class _Planner:
         return list(dict.fromkeys([*releases, *(resolve(upstream, word, pins.versions) for word in words)]))
 
     def _column(self, point: Point, series: Series | None) -> Column:
-        release = None if isinstance(point, Commit) else point
-        skipped = needless_patches(self.context, series, release) if series else {}
+        skipped = self._needless(point, series) if series else {}
         return Column(
             name_of(point), self._group(point), self._tests_at(point), tuple(skipped.items()),
             series is not None and len(skipped) < len(series.patches),
         )  # fmt: skip
+
+    def _needless(self, point: Point, series: Series) -> Mapping[str, PatchState]:
+        """The patches that a revision does not need; where the atlas does not know, their cases are probed."""
+        context = self.context
+        cases = [case for patch in series.patches for case in patch.cases]
+        release = None if isinstance(point, Commit) else point
+        if release is not None and all(context.workspace.atlas.expected(case, release) for case in cases):
+            return needless_patches(context, series, release)
+        known = context.workspace.cases(self.request.cases_dir)
+        subject = self.runner.subject_of(name_of(point))
+        return probed_needless(self._prober, series, subject, known, "cpu")
+
+    @cached_property
+    def _prober(self) -> Prober:
+        return self.context.prober(ProbeOptions())
 
     def _group(self, point: Point) -> str:
         """The name of the environment; what has none is its own."""

@@ -1,24 +1,40 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which series is meant, and whether a release needs its patches at all, by what the atlas says of their cases."""
+"""Which series is meant, and whether a revision needs its patches at all, by what their cases say there."""
 
 from __future__ import annotations
+
+from collections.abc import Mapping
 
 from packaging.version import Version
 
 from headwater.commands.context import Context
+from headwater.core.cases import Case
 from headwater.core.errors import BadInput, PatchFailed
 from headwater.core.states import PatchState, needless
+from headwater.effects.probe import Prober, Subject
 from headwater.effects.series_folder import Series, series_names
 
 
 def needless_patches(context: Context, series: Series, release: Version | None) -> dict[str, PatchState]:
-    """The patches that a release does not need: their cases are good, or absent, without them. On a base a patch whose
-    case is not bad is at fault itself, and never left out."""
+    """The patches that a release does not need, by the atlas: their cases are good, or absent, without them. On a base
+    a patch whose case is not bad is at fault itself, and never left out."""
     if release in series.bases:
         return {}
     found = {}
     for patch in series.patches:
         state = needless([context.workspace.atlas.expected(case, release) for case in patch.cases])
+        if state is not None:
+            found[patch.file] = state
+    return found
+
+
+def probed_needless(
+    prober: Prober, series: Series, before: Subject, known: Mapping[str, Case], device: str
+) -> dict[str, PatchState]:
+    """The patches whose cases are good, or absent, without them: seen by probes, not taken from the atlas."""
+    found = {}
+    for patch in series.patches:
+        state = needless([prober.probe(before, known[case], device).verdict for case in patch.cases])
         if state is not None:
             found[patch.file] = state
     return found
