@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from headwater.core.errors import HarnessError
-from headwater.core.test_results import OneTest, Result, TestResults, compare, new_failures, parse, plain
+from headwater.core.test_results import OneTest, Result, TestResults, compare, counts, new_failures, parse, plain
 
-WORDS: tuple[Result, ...] = ("passed", "failed", "skipped")
+WORDS: tuple[Result, ...] = ("passed", "failed", "skipped", "needs-hub")
 # Few names, so that two runs have most of them in common.
 names = st.sampled_from([f"test_{letter}.py::test[{letter}]" for letter in "abcdefg"]) | st.text(min_size=1, max_size=9)
 runs = st.dictionaries(names, st.tuples(st.sampled_from(WORDS), st.none() | st.text(max_size=20)), max_size=9)
@@ -71,6 +71,18 @@ def test_a_run_beside_itself_is_sound(run: Run) -> None:
     changes = compare(results(run), results(run))
     assert (changes.new_failures, changes.newly_passing) == ((), ())
     assert changes.sound
+
+
+@given(runs)
+def test_every_test_is_counted_once(run: Run) -> None:
+    assert counts(results(run)) == {word: len(named(run, word)) for word in WORDS}
+
+
+def test_a_test_that_needs_the_hub_has_not_failed_and_holds_no_more() -> None:
+    needs = OneTest("a", "needs-hub", "OSError: no connection")
+    assert compare((OneTest("a", "passed"),), (needs,)).lost == (needs,)
+    assert compare((OneTest("a", "failed"),), (needs,)).sound
+    assert compare((needs,), (OneTest("a", "failed"),)).new_failures == (OneTest("a", "failed"),)
 
 
 def test_what_is_told_is_the_second_run() -> None:

@@ -35,6 +35,7 @@ LETTERS: Mapping[Verdict | None, str] = {
     Verdict.HARNESS_ERROR: "E",
     None: "?",
 }
+_WIDE = 10_000  # columns, so that a table's own width can be measured
 _Spans = Sequence[tuple[Column, ...]]
 
 
@@ -42,7 +43,8 @@ def print_matrix(console: Console, report: MatrixReport) -> None:
     """The grid, the suites, what is not as expected, what was not run, and how long it took."""
     spans = report.spans(report.rows)
     table = _in_words(report, spans)
-    if console.measure(table).minimum <= console.width:
+    wanted = console.measure(table, options=console.options.update(width=_WIDE)).maximum
+    if wanted <= console.width:
         console.print(table)
     else:
         _print_letters(console, report, spans)
