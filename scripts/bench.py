@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What Headwater costs, as ratios within one run: tests/bench, in an environment of its own.
 
-python scripts/bench.py [--quick] [--only process|fork|first|import]
+python scripts/bench.py [--quick] [--only process|fork|first|import|status|hunt|matrix|reduce]
 Without either it takes some minutes and writes docs/performance.md. Needs hyperfine and git.
 """
 

@@ -14,6 +14,7 @@ import sys
 from contextlib import ExitStack
 from pathlib import Path
 
+import crossing
 import hunting
 import importing
 import patching
@@ -33,7 +34,7 @@ from headwater.report.progress import ProgressReport
 ROOT = Path(__file__).resolve().parent.parent.parent
 PAGE = ROOT / "docs" / "performance.md"
 PROBES = {"process": probing.PROCESS, "fork": probing.FORK, "first": probing.FIRST}
-NAMES = (*PROBES, "import", "status", "hunt", "reduce")
+NAMES = (*PROBES, "import", "status", "hunt", "reduce", "matrix")
 HOW_TO_GET = "apt-get install hyperfine (Debian, Ubuntu), brew install hyperfine, or cargo install hyperfine"
 
 
@@ -96,6 +97,8 @@ def measure(context: Context, options: argparse.Namespace, errors: Console) -> l
             rows += patching.measure(context, folder, 1 if options.quick else 5, tell)
         if "hunt" in wanted:
             rows += hunting.measure(context, folder, 1 if options.quick else 3, tell)
+        if "matrix" in wanted:
+            rows += crossing.measure(context, folder, options.quick, tell)
         if "reduce" in wanted and (options.only or not options.quick):
             rows += reducing.measure(context, tell)
     return rows

@@ -44,6 +44,9 @@ Each figure is the median, with what the middle half of the samples lies between
   `uv run --with transformers==X`, which believes the ends and probes each once; and against that with as many probes of
   ends and answer by hand as the hunt makes. Cold, the caches of both are empty and all is downloaded; warm, they are as
   the cold one left them, and no verdict is taken from before.
+- **matrix**: five cases on six releases on the cpu: `headwater matrix --fresh`, one process that answers nothing from
+  its store; against a loop of `uv run --with transformers==X python case.py`, a process a cell. Both have all that they
+  need on disk already, and both must see the same in every cell.
 - **reduction**: the probes of parts of the difference until the hunks that mended `{case}` are left, pairs and some
   lines tried as well; against plain delta debugging over files and then hunks, which knows nothing of what the case
   runs.
