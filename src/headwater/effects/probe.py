@@ -388,11 +388,6 @@ def _without_probe(row: ProbeResult, verdict: Verdict, kind: str, message: str) 
 def _judged(row: ProbeResult, outcome: Outcome, case: Case, cached: bool) -> ProbeResult:
     verdict = judge(outcome, case.signatures, case.absent)
     return replace(
-        row,
-        verdict=verdict,
-        evidence=outcome.evidence,
-        seconds=outcome.seconds,
-        cached=cached,
-        tests=outcome.tests,
+        row, verdict=verdict, evidence=outcome.evidence, seconds=outcome.seconds, cached=cached, tests=outcome.tests,
         outcomes=(outcome,),
-    )
+    )  # fmt: skip
