@@ -81,6 +81,11 @@ def test_a_run_that_came_to_no_end_compares_with_nothing(verdict: Verdict) -> No
         assert status(before, after) == (5 if verdict is Verdict.HARNESS_ERROR else 1)
 
 
+def test_where_there_are_no_such_tests_before_and_after_none_is_missed() -> None:
+    line = comparison(row(Verdict.ABSENT), row(Verdict.ABSENT))
+    assert (line.changes, line.before.as_expected, line.after.as_expected) == (None, True, True)
+
+
 @pytest.fixture
 def suite(workspace: Path) -> Path:
     """A small suite in the workspace: one test fails with and without the series, two are mended by it."""

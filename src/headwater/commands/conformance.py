@@ -41,8 +41,10 @@ def comparison(before: ProbeResult, after: ProbeResult, title: str = TITLE) -> C
     """Compare two runs of a suite test by test, where both came to an end."""
     ran = (Verdict.GOOD, Verdict.BAD)
     if before.verdict not in ran or after.verdict not in ran:
-        # What did not come to its end compares with nothing.
-        return Comparison(title, as_it_is(before), as_it_is(after))
+        # What did not come to its end compares with nothing, and a series takes no tests away.
+        gone = Verdict.ABSENT in (before.verdict, after.verdict) and before.verdict is not after.verdict
+        rows = [replace(row, expected=Verdict.GOOD) if gone else as_it_is(row) for row in (before, after)]
+        return Comparison(title, *rows)
     changes = compare(before.tests, after.tests)
     wanted = after.verdict if changes.sound else Verdict.GOOD
     return Comparison(title, as_it_is(before), replace(after, expected=wanted), changes)

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
@@ -39,10 +39,16 @@ OWN_TESTS = ("tests/utils/test_cache_utils.py", "tests/utils/test_masking_utils.
 IN_SDISTS = ("tests/test_executorch.py",)
 NO_CASES = "none"
 _PROGRESS = "matrix"
+MakeExecutor = Callable[[Context, CellRunner, MatrixRequest], Executor]
 
 
-def matrix(context: Context, request: MatrixRequest) -> MatrixReport:
-    """Run every cell. Interrupted, it returns what is done.
+def local(context: Context, runner: CellRunner, request: MatrixRequest) -> Executor:
+    """What runs cells on this machine."""
+    return LocalExecutor(context, runner, request.options, request.jobs)
+
+
+def matrix(context: Context, request: MatrixRequest, make_executor: MakeExecutor = local) -> MatrixReport:
+    """Run every cell, by what `make_executor` gives. Interrupted, it returns what is done.
 
     Raises:
         BadInput: no such release, commit, case, device, series or repository; nothing to run.
@@ -51,7 +57,7 @@ def matrix(context: Context, request: MatrixRequest) -> MatrixReport:
     runner = CellRunner(context, request.repo, request.cases_dir)
     planner = _Planner(context, request, runner)
     plan = planner.plan()
-    executor: Executor = LocalExecutor(context, runner, request.options, request.jobs)
+    executor = make_executor(context, runner, request)
     course = _Course(context, plan)
     interrupted = False
     began = time.monotonic()
