@@ -43,8 +43,8 @@ def comparison(before: ProbeResult, after: ProbeResult, title: str = TITLE) -> C
     if before.verdict not in ran or after.verdict not in ran:
         # What did not come to its end compares with nothing, and a series takes no tests away.
         gone = Verdict.ABSENT in (before.verdict, after.verdict) and before.verdict is not after.verdict
-        rows = [replace(row, expected=Verdict.GOOD) if gone else as_it_is(row) for row in (before, after)]
-        return Comparison(title, *rows)
+        first, second = (replace(row, expected=Verdict.GOOD) if gone else as_it_is(row) for row in (before, after))
+        return Comparison(title, first, second)
     changes = compare(before.tests, after.tests)
     wanted = after.verdict if changes.sound else Verdict.GOOD
     return Comparison(title, as_it_is(before), replace(after, expected=wanted), changes)
