@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     import pytest
 
-# A test's name, whether it passed, failed or was skipped, and why; as the child takes it from a case.
+# A test's name, what became of it ("passed", "failed", "skipped", ...), and why; as the child takes it from a case.
 TestRow = tuple[str, str, "str | None"]
 
 
@@ -27,28 +27,30 @@ class NothingRan(RuntimeError):
 class Tally:
     """A pytest plugin that keeps what happened to each test."""
 
-    def __init__(self) -> None:
-        self.failed: dict[str, str] = {}
+    def __init__(self, sort: Callable[[BaseException], str]) -> None:
+        """`sort` says what a test is that an exception ended."""
+        self._sorts = sort
+        self.failed: dict[str, tuple[str, str]] = {}
         self.skipped: dict[str, str] = {}
         self.passed: list[str] = []
         self.uncollected: list[str] = []
-        self._signature = ""
+        self._sort, self._signature = "failed", ""
 
     def pytest_runtest_makereport(self, call: pytest.CallInfo[None]) -> None:
         """Keep the exception's type, which a report leaves out where an assert was rewritten."""
         if call.excinfo is not None:
-            self._signature = signature(call.excinfo.value)
+            self._sort, self._signature = self._sorts(call.excinfo.value), signature(call.excinfo.value)
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         if report.failed:
             # A test that passes by its own rules, as a strict xfail, has no exception.
             reason = self._signature if report.longrepr is not None else f"{report.when} failed"
-            self.failed.setdefault(report.nodeid, reason)
+            self.failed.setdefault(report.nodeid, (self._sort, reason))
         elif report.skipped:
             self.skipped.setdefault(report.nodeid, self._signature)
         elif report.when == "call":
             self.passed.append(report.nodeid)
-        self._signature = ""
+        self._sort, self._signature = "failed", ""
 
     def pytest_collectreport(self, report: pytest.CollectReport) -> None:
         if report.failed:
@@ -57,10 +59,15 @@ class Tally:
 
     def rows(self) -> list[TestRow]:
         """Every test once: whatever else happened to it, it failed where a part of it failed."""
-        rows: list[TestRow] = [(name, "failed", reason) for name, reason in self.failed.items()]
+        rows: list[TestRow] = [(name, sort, reason) for name, (sort, reason) in self.failed.items()]
         rows += [(name, "skipped", reason) for name, reason in self.skipped.items() if name not in self.failed]
         known = {*self.failed, *self.skipped}
         return rows + [(name, "passed", None) for name in self.passed if name not in known]
+
+
+def failed(_error: BaseException) -> str:
+    """Whatever ends a test is its failure."""
+    return "failed"
 
 
 def signature(error: BaseException) -> str:
@@ -79,23 +86,36 @@ def run_beside(case_file: str, device: str, results: list[TestRow]) -> None:
     """
     # Read by the library's testing helpers when they are imported.
     os.environ["TRANSFORMERS_TEST_DEVICE"] = device
+    here = Path(case_file).parent
+    if not run_files(here, sorted(str(path) for path in here.glob("test_*.py")), results):
+        raise NothingRan(f"{len(results)} tests were skipped and none ran")
+
+
+def run_files(
+    root: Path, files: Sequence[str], results: list[TestRow], sort: Callable[[BaseException], str] = failed,
+    plugins: Sequence[object] = (),
+) -> int:  # fmt: skip
+    """Run test files below `root` and put what happened to each test into `results`. How many passed.
+
+    `sort` says what a test is that an exception ended.
+
+    Raises:
+        TestsFailed: at least one failed.
+        RuntimeError: pytest itself failed, e.g. a file could not be imported.
+    """
     import pytest
 
-    here = Path(case_file).parent
-    files = sorted(str(path) for path in here.glob("test_*.py"))
-    tally = Tally()
-    status = pytest.main(_words(here, files), plugins=[tally])
+    tally = Tally(sort)
+    status = pytest.main(_words(root, files), plugins=[tally, *plugins])
     results[:] = tally.rows()
     if status not in (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED):
         why = "; ".join(tally.uncollected) or ", ".join(files)
         raise RuntimeError(f"pytest ended with status {int(status)} on {why}")
-    counts = {word: sum(result == word for _name, result, _reason in results) for word in ("failed", "passed")}
-    if counts["failed"]:
-        total = counts["failed"] + counts["passed"]
-        first = next(iter(tally.failed.values()))
-        raise TestsFailed(f"{counts['failed']} of {total} failed, the first with {first}")
-    if not counts["passed"]:
-        raise NothingRan(f"{len(results)} tests were skipped and none ran")
+    failures = [reason for _name, result, reason in results if result == "failed"]
+    passed = sum(result == "passed" for _name, result, _reason in results)
+    if failures:
+        raise TestsFailed(f"{len(failures)} of {len(failures) + passed} failed, the first with {failures[0]}")
+    return passed
 
 
 def _words(here: Path, files: Sequence[str]) -> list[str]:

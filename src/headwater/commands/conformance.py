@@ -37,17 +37,19 @@ def conformance_lines(
     return [comparison(prober.probe(before, case, device), prober.probe(after, case, device))]
 
 
-def comparison(before: ProbeResult, after: ProbeResult) -> Comparison:
-    """Compare two runs of the suite test by test, where both came to an end."""
+def comparison(before: ProbeResult, after: ProbeResult, title: str = TITLE) -> Comparison:
+    """Compare two runs of a suite test by test, where both came to an end."""
     ran = (Verdict.GOOD, Verdict.BAD)
     if before.verdict not in ran or after.verdict not in ran:
-        # What did not come to its end compares with nothing, and is not as expected.
-        return Comparison(TITLE, _expecting(before), _expecting(after))
+        # What did not come to its end compares with nothing.
+        return Comparison(title, as_it_is(before), as_it_is(after))
     changes = compare(before.tests, after.tests)
     wanted = after.verdict if changes.sound else Verdict.GOOD
-    return Comparison(TITLE, _expecting(before), replace(after, expected=wanted), changes)
+    return Comparison(title, as_it_is(before), replace(after, expected=wanted), changes)
 
 
-def _expecting(row: ProbeResult) -> ProbeResult:
-    """A suite ends as `good`, or as `bad` with the failures that a release has; nothing else is in order."""
-    return replace(row, expected=Verdict.BAD if row.verdict is Verdict.BAD else Verdict.GOOD)
+def as_it_is(row: ProbeResult) -> ProbeResult:
+    """A suite ends as `good`, as `bad` with the failures that a release has, or as `absent` where the release has no
+    such tests; nothing else is in order."""
+    known = row.verdict in (Verdict.BAD, Verdict.ABSENT)
+    return replace(row, expected=row.verdict if known else Verdict.GOOD)

@@ -8,18 +8,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, get_args
 
 from headwater.core.errors import HarnessError
 
-Result = Literal["passed", "failed", "skipped"]
+Result = Literal["passed", "failed", "skipped", "needs-hub"]
 TestResults = tuple["OneTest", ...]
 
 
 @dataclass(frozen=True)
 class OneTest:
     """One test: `name` as pytest names it, `reason` the signature of its failure (`RuntimeError: first line of the
-    message`) or why it was skipped, None where it passed."""
+    message`) or why it was skipped, None where it passed. `needs-hub`: it failed because the hub could not be asked."""
 
     name: str
     result: Result
@@ -45,9 +45,10 @@ def parse(entries: object) -> TestResults:
 
 def _parse_one(entry: object) -> OneTest:
     match entry:
-        case [str(name), "passed" | "failed" | "skipped" as result, str() | None as reason]:
+        case [str(name), "passed" | "failed" | "skipped" | "needs-hub" as result, str() | None as reason]:
             return OneTest(name, result, reason)
-    raise HarnessError(f"a probe's test results hold {entry!r:.200}; wanted is [name, passed|failed|skipped, reason]")
+    words = "|".join(get_args(Result))
+    raise HarnessError(f"a probe's test results hold {entry!r:.200}; wanted is [name, {words}, reason]")
 
 
 def plain(results: Iterable[OneTest]) -> list[list[str | None]]:
@@ -60,7 +61,8 @@ class Changes:
     """How the tests of two runs differ, each ordered by name and as they were in the second run.
 
     `new_failures` failed in the second run alone; `still_failing` in both; `newly_passing` failed before and pass now;
-    `lost` passed before and were skipped, or were not there, in the second run: they no longer say that all is well.
+    `lost` passed before and were skipped, needed the hub, or were not there, in the second run: they no longer say that
+    all is well.
     """
 
     new_failures: TestResults
@@ -85,6 +87,11 @@ def compare(before: TestResults, after: TestResults) -> Changes:
     )
 
 
+def counts(results: TestResults) -> dict[Result, int]:
+    """How many tests had each result."""
+    return {result: sum(one.result == result for one in results) for result in get_args(Result)}
+
+
 def new_failures(before: TestResults, after: TestResults) -> TestResults:
     """The tests that failed in the second run and not in the first, where they passed, were skipped or were missing."""
     was, is_now = _by_name(before), _by_name(after)
@@ -104,7 +111,7 @@ def _failed(results: Mapping[str, OneTest], name: str) -> bool:
 
 
 def _idle(results: Mapping[str, OneTest], name: str) -> bool:
-    return name not in results or results[name].result == "skipped"
+    return name not in results or results[name].result in ("skipped", "needs-hub")
 
 
 def _now(one: OneTest, is_now: Mapping[str, OneTest]) -> OneTest:

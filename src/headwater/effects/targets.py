@@ -20,7 +20,6 @@ from headwater.effects.git import GitDir
 from headwater.effects.workspace import HELPER, PACKAGED_CASES, Workspace
 
 PARAMETERS = "headwater_target.json"
-KIT = "headwater_kit.py"
 _RUNNERS: Mapping[Kind, str] = {"script": "run_script.py", "executable": "run_executable.py", "tests": "run_tests.py"}
 _LIMIT = 64 << 20  # bytes that may travel with a target
 _HELPERS = ("conftest.py",)
@@ -85,6 +84,21 @@ def load_target(
     raise BadInput(f"there is no case and no file {word!r}; the cases are: {', '.join(cases) or 'none'}")
 
 
+def upstream_suite(workspace: Workspace, path: str, upstream: UpstreamFiles) -> Case:
+    """All tests of one file of the upstream checkout as a case, which is `bad` when one fails.
+
+    Raises:
+        BadInput: there is no such file, or one that it imports is no Python.
+    """
+    return _Loader(workspace, None, False).upstream_suite(path, upstream)
+
+
+def _named_apart(found: Mapping[str, bytes]) -> tuple[dict[str, bytes], dict[str, str]]:
+    """Files by names under which they can travel beside one another, and the place of each in the checkout."""
+    places = {f"upstream_{n}.py": place for n, place in enumerate(sorted(found))}
+    return {name: found[place] for name, place in places.items()}, places
+
+
 class _Loader:
     """Reads files into cases."""
 
@@ -101,24 +115,29 @@ class _Loader:
         files = self._traveling(path, content, kind)
         title = f"{shown}::{node}" if node else shown
         parameters = {"file": path.name, "node": node, "places": {}}
-        return Target(kind, self._case(kind, title, files, parameters), True, title)
+        case = self._case(_RUNNERS[kind], title, files, parameters)
+        return Target(kind, replace(case, signatures=()), True, title)
 
     def from_upstream(self, path: str, node: str, upstream: UpstreamFiles) -> Target:
         """A test of the upstream checkout, with what it imports from there."""
-        found = upstream_closure(path, upstream.read)
-        places = {f"upstream_{n}.py": place for n, place in enumerate(sorted(found))}
-        files = {name: found[place] for name, place in places.items()}
         title = f"{path}::{node}"
-        case = self._case("tests", title, files, {"file": path, "node": node, "places": places})
-        return Target("tests", case, True, title, upstream.revision)
+        files, places = _named_apart(upstream_closure(path, upstream.read))
+        case = self._case(_RUNNERS["tests"], title, files, {"file": path, "node": node, "places": places})
+        return Target("tests", replace(case, signatures=()), True, title, upstream.revision)
 
-    def _case(self, kind: Kind, title: str, files: Mapping[str, bytes], parameters: Mapping[str, object]) -> Case:
-        runner = _RUNNERS[kind]
-        source = (PACKAGED_CASES / runner).read_bytes()
+    def upstream_suite(self, path: str, upstream: UpstreamFiles) -> Case:
+        """All tests of a file of the upstream checkout, with what it imports from there and its conftests."""
+        folders = [*Path(path).parents]
+        conftests = {str(folder / "conftest.py"): upstream.read(str(folder / "conftest.py")) for folder in folders}
+        found = {place: content for place, content in conftests.items() if content is not None}
+        files, places = _named_apart({**upstream_closure(path, upstream.read), **found})
+        return self._case("upstream_tests.py", path, files, {"file": path, "places": places})
+
+    def _case(self, runner: str, title: str, files: Mapping[str, bytes], parameters: Mapping[str, object]) -> Case:
+        siblings = {path.name: path.read_bytes() for path in PACKAGED_CASES.glob("*.py")}
         # Under a name that no file of the user's has.
         name = f"headwater_{runner}"
-        kit = {KIT: (PACKAGED_CASES / KIT).read_bytes()}
-        case = read_case(name, source.decode(), kit)
+        case = read_case(name, siblings[runner].decode(), siblings)
         told = {"package": self._workspace.pins.package, **parameters}
         taken = sorted({*case.files, PARAMETERS} & set(files))
         if taken:
@@ -132,9 +151,7 @@ class _Loader:
                 f"{title} and the files that it names are {size >> 20} MiB; at most {_LIMIT >> 20} MiB travel"
             )
         limit = self._time_limit or case.time_limit
-        return replace(
-            case, id=title, title=title, signatures=(), files=everything, time_limit=limit, network=self._network
-        )
+        return replace(case, id=title, title=title, files=everything, time_limit=limit, network=self._network)
 
     def _python_beside(self, folder: Path) -> dict[str, bytes]:
         """The python files of a folder; the workspace's helper for cases where it has none of its own."""
