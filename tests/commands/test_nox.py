@@ -19,7 +19,7 @@ from packaging.requirements import Requirement
 from headwater.bootstrap import _stamp
 
 Nox = Callable[..., subprocess.CompletedProcess[str]]
-OTHERS = {"repro", "test-patched", "bisect", "audit", "checkout", "tests", "faults", "bench", "lint", "typing"}
+OTHERS = {"repro", "test-patched", "bisect", "audit", "pr-diff", "checkout", "tests", "faults", "bench", "lint", "typing"}
 
 
 @pytest.fixture
