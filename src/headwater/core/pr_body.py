@@ -72,7 +72,7 @@ def make_body(template: str | None, issues: Sequence[str]) -> str:
     issues and the evidence linked and everything else marked as unwritten."""
     fixes = "\n".join(f"Fixes {issue}" for issue in issues) or f"Fixes {_mark('put here the address of the issue')}"
     given = {one.title: one.text for one in sections(template or "") if one.title}
-    titles = _titles(template)
+    titles = headings_of(template)
     parts = []
     for number, title in enumerate(titles):
         own = _ISSUE.sub("", _COMMENT.sub("", given.get(title, ""))).strip()
@@ -83,21 +83,23 @@ def make_body(template: str | None, issues: Sequence[str]) -> str:
     return "\n\n".join(parts) + "\n"
 
 
-def _titles(template: str | None) -> list[str]:
+def headings_of(template: str | None) -> tuple[str, ...]:
     """The headings of a template, or those that upstream has."""
-    found = [one.title for one in sections(template or "") if one.title]
-    return found or list(HEADINGS)
+    found = tuple(one.title for one in sections(template or "") if one.title)
+    return found or HEADINGS
 
 
-def faults_of_body(body: str, template: str | None) -> list[str]:
-    """What a person still has to write, one sentence each; nothing where the body is written."""
-    parts = sections(body)
+def faults_of_body(body: str, headings: Sequence[str]) -> list[str]:
+    """What a person still has to write of a body that was made with these headings, one sentence each; nothing where it
+    is written."""
+    # Of the go-ahead `go_ahead` tells.
+    parts = sections(re.sub(rf"(?m)^{GO_AHEAD}.*$", "", body))
     faults = [
         f"BODY.md is unwritten below {one.title or 'its beginning'!r}" for one in parts if _MARKED.search(one.text)
     ]
-    missing = [title for title in _titles(template) if title not in {one.title for one in parts}]
+    missing = [title for title in headings if title not in {one.title for one in parts}]
     faults += [f"BODY.md has no heading {title!r}, which upstream's template has" for title in missing]
-    first = next((one for one in parts if one.title == _titles(template)[0]), None)
+    first = next((one for one in parts if one.title == headings[0]), None)
     if first is not None and not _MARKED.search(first.text) and not _own_words(first.text):
         faults.append(f"BODY.md says nothing below {first.title!r}: what the change does is for you to say")
     if _ISSUE.search(body):

@@ -158,7 +158,7 @@ class Times:
 
 @dataclass(frozen=True)
 class PrEvidence:
-    """All of it. `cases` are by id; `written` that of the files that a
+    """All of it. `cases` are by id; `headings` are those of the body as it was made, `written` that of the files that a
     person goes on writing, as Headwater wrote them."""
 
     schema: int
@@ -173,6 +173,7 @@ class PrEvidence:
     cases: Mapping[str, CaseEvidence]
     library: tuple[LibraryLine, ...]
     environments: tuple[EnvironmentEvidence, ...]
+    headings: tuple[str, ...]
     written: Mapping[str, str]
     times: Times
 

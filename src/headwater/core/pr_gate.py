@@ -119,7 +119,7 @@ class Difference:
 
 
 # What a replay cannot see, or what may be another on another machine.
-_NO_FIGURES = ("times.", "written.", "headwater", "environments", "schema")
+_NO_FIGURES = ("times", "headings", "written", "headwater", "environments", "schema")
 
 
 def differences(recorded: PrEvidence, seen: PrEvidence) -> list[Difference]:

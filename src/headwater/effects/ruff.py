@@ -14,7 +14,7 @@ from headwater.core.errors import HarnessError
 from headwater.effects import proc
 
 SETTINGS = "pyproject.toml"
-# For where no checkout says how it is: upstream's line length, and the rules that ruff has long had by default; by name,
+# For where no checkout says how it is: upstream's line length, and the rules that ruff long had by default; by name,
 # since its defaults change with its versions.
 PLAIN_RULES = ("E4", "E7", "E9", "F")
 PLAIN_SETTINGS = f"[tool.ruff]\nline-length = 119\nlint.select = {list(PLAIN_RULES)}\n".encode()

@@ -9,7 +9,6 @@ from pathlib import Path
 
 from headwater.commands.context import Context
 from headwater.commands.pr.bundle import Held, hold
-from headwater.commands.pr.make import TEMPLATE
 from headwater.commands.pr.replay import Ground, case_evidence, lay_grounds, require_am
 from headwater.commands.pr.target import Target, find_target, recorded_target
 from headwater.core.errors import HarnessError, PatchFailed
@@ -68,8 +67,7 @@ class _Gate:
         if body is None:
             self._refuse("body-unwritten", f"there is no {BODY}; `headwater pr` makes one to be filled in")
             return
-        template = self.target.rules.read(TEMPLATE) if self.target.rules else None
-        for fault in faults_of_body(body, template.decode("utf-8", "replace") if template else None):
+        for fault in faults_of_body(body, self.held.evidence.headings):
             self._refuse("body-unwritten", fault)
         if go_ahead(body) is None:
             self._refuse("no-go-ahead", f"{BODY} names no address after `Go-ahead:` at which a maintainer agrees to it")
@@ -136,13 +134,13 @@ class _Gate:
         with self.context.cache.building("check") as folder:
             bench = Bench(self.context.mirror.git, folder)
             before, after = (bench.contents(one, paths) for one in (self.target.commit, ground.stages[-1].commit))
-            self._edited(bench, before, after)
+            self._edited(before, after)
             try:
                 self._style(folder, before, after)
             except HarnessError as error:
                 self._refuse("style", f"whether ruff complains could not be seen: {error}")
 
-    def _edited(self, bench: Bench, before: dict[str, bytes], after: dict[str, bytes]) -> None:
+    def _edited(self, before: dict[str, bytes], after: dict[str, bytes]) -> None:
         sides = [{path: text.decode("utf-8", "replace") for path, text in side.items()} for side in (before, after)]
         edits = hand_edits(sides[0], sides[1], self.context.workspace.pins.package)
         self.reasons += by_hand(edits)
@@ -183,8 +181,7 @@ class _Gate:
 
     def _verdict(self, prober: Prober, now: Target, case: str) -> Verdict | None:
         """What a case says of the target without the patches: by the atlas where that knows the release."""
-        release = self.context.workspace.pins.release_of_tree(now.subject.tree)
-        known = self.context.workspace.atlas.expected(case, release)
+        known = self.context.workspace.atlas.expected(case, now.release)
         if known is not None or case not in self.held.cases:
             return known
         return prober.probe(now.subject, self.held.cases[case], self.held.evidence.devices[0]).verdict

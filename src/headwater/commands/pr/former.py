@@ -11,7 +11,7 @@ from headwater.commands.pr.replay import Bundle
 from headwater.commands.pr.target import Target
 from headwater.core.errors import BadInput, PatchFailed
 from headwater.core.mail import Patch
-from headwater.core.pr_evidence import EVIDENCE, PrEvidence
+from headwater.core.pr_evidence import EVIDENCE, RANGE_DIFF, PrEvidence
 from headwater.core.releases import parse_version
 from headwater.effects.carrying import Carrier
 from headwater.effects.mailbox import read_mails
@@ -55,10 +55,9 @@ def range_diff(
         BadInput: the export was named, and applies neither to the target nor to where it came from.
     """
     old = {path.name: path.read_bytes() for path in former.folder.glob("*.patch")}
-    if old == dict(bundle.contents):
-        there = former.folder / "range-diff.txt"
-        same = there.read_text(encoding="utf-8") if there.is_file() and not former.named else ""
-        return same, None
+    if old == dict(bundle.contents) and not former.named:
+        there = former.folder / RANGE_DIFF
+        return there.read_text(encoding="utf-8") if there.is_file() else "", None
     context.mirror.prepare()
     with context.cache.building("former") as folder, context.subjects.carrier() as carrier:
         patches = read_mails(context.mirror.git, [former.folder], folder)

@@ -28,9 +28,9 @@ from headwater.commands.pr.replay import (
 )
 from headwater.commands.pr.target import Target, find_target
 from headwater.core.cases import Case
-from headwater.core.errors import PatchFailed
+from headwater.core.errors import BadInput, PatchFailed
 from headwater.core.mail import Patch, read_patch
-from headwater.core.pr_body import make_body, questions
+from headwater.core.pr_body import headings_of, make_body, questions
 from headwater.core.pr_evidence import (
     BODY,
     CASES,
@@ -93,8 +93,8 @@ def make_pr(context: Context, request: PrRequest) -> PrReport:
     former = former_in(request.former, folder, series.name)
     target = find_target(context, request.onto, request.repo)
     prober = context.prober(ProbeOptions(fresh=request.fresh))
-    release = context.workspace.pins.release_of_tree(target.subject.tree)
-    needless = {} if release in series.bases else needless_by_probes(prober, series, target.subject, known, devices[0])
+    is_base = target.release in series.bases
+    needless = {} if is_base else needless_by_probes(prober, series, target.subject, known, devices[0])
     empty = PrReport(series.name, target.subject.revision, folder, (), (), (), None, None, prober.ran)
     if len(needless) == len(series.patches) and PatchState.FIXED_UPSTREAM in needless.values():
         return replace(empty, refusal=_refusal(context, series, target), ran=prober.ran)
@@ -178,6 +178,7 @@ def gather(context: Context, prober: Prober, target: Target, bundle: Bundle) -> 
         cases=case_evidence(bundle.known, (case for names in bundle.cases.values() for case in names)),
         library=library_lines(context, prober, target, bundle, grounds[0]),
         environments=environments(context, grounds),
+        headings=(),
         written={},
         times=Times(datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")),
     )
@@ -187,9 +188,7 @@ def _files(
     context: Context, series: Series, target: Target, bundle: Bundle, evidence: PrEvidence, former: Former | None
 ) -> tuple[dict[str, bytes], list[str]]:
     """The bundle's files by their paths in it, `evidence.json` last; and notes."""
-    contents = dict(bundle.contents)
-    for case in evidence.cases:
-        contents |= {f"{CASES}/{name}": content for name, content in bundle.known[case].files.items()}
+    contents = {**dict(bundle.contents), **_case_files(bundle, evidence)}
     notes = []
     if former is not None:
         text, note = range_diff(context, series, target, bundle, former)
@@ -204,8 +203,23 @@ def _files(
         EVIDENCE_TEXT: evidence_text(evidence).encode(),
     }
     sums = {name: hashlib.sha256(content).hexdigest() for name, content in drafts.items()}
-    contents |= {**drafts, EVIDENCE: write_evidence(replace(evidence, written=sums)).encode()}
+    whole = replace(evidence, headings=headings_of(texts[TEMPLATE]), written=sums)
+    contents |= {**drafts, EVIDENCE: write_evidence(whole).encode()}
     return contents, notes
+
+
+def _case_files(bundle: Bundle, evidence: PrEvidence) -> dict[str, bytes]:
+    """The files of the cases, all in one folder.
+
+    Raises:
+        BadInput: two cases bring different files of one name.
+    """
+    found: dict[str, bytes] = {}
+    for case in evidence.cases:
+        for name, content in bundle.known[case].files.items():
+            if found.setdefault(f"{CASES}/{name}", content) != content:
+                raise BadInput(f"two cases of series {bundle.series} bring different files called {name}; rename one")
+    return found
 
 
 def _rule(target: Target, path: str) -> str | None:

@@ -27,7 +27,7 @@ MAIN, NEWEST = "main", "newest"
 class Target:
     """A target. `word` is how it was named; `commit` has its library in the mirror, `whole` is what `git am` starts
     from: the same for a release, of which the mirror has no more, else the upstream commit. `rules` are upstream's
-    files beside the library, None where no repository is at hand."""
+    files beside the library, None where no repository is at hand. `release` has the very same library, if any has."""
 
     kind: Literal["release", "commit"]
     word: str
@@ -36,6 +36,7 @@ class Target:
     whole: str
     upstream: Upstream | None
     rules: UpstreamFiles | None
+    release: Version | None
 
     @property
     def version(self) -> Version:
@@ -92,7 +93,8 @@ def recorded_target(context: Context, known: TargetEvidence, repo: str | None) -
 def _release(context: Context, word: str, version: Version, upstream: Upstream | None) -> Target:
     pin = context.workspace.pins.pin(version)
     commit = context.mirror.ensure(pin)
-    return Target("release", word, context.subjects.release(pin), commit, commit, upstream, _rules(upstream, version))
+    rules = _rules(upstream, version)
+    return Target("release", word, context.subjects.release(pin), commit, commit, upstream, rules, version)
 
 
 def _rules(upstream: Upstream | None, version: Version) -> UpstreamFiles | None:
@@ -117,7 +119,8 @@ def upstream_rules(upstream: Upstream, commit: str, name: str) -> UpstreamFiles:
 def _commit(context: Context, word: str, sha: str, upstream: Upstream) -> Target:
     subject = context.commits(upstream).subject(upstream.commit(sha))
     rules = upstream_rules(upstream, sha, sha[:12])
-    return Target("commit", word, subject, context.subjects.commit_of(subject), sha, upstream, rules)
+    release = context.workspace.pins.release_of_tree(subject.tree)
+    return Target("commit", word, subject, context.subjects.commit_of(subject), sha, upstream, rules, release)
 
 
 def trees_by_am(context: Context, target: Target, patches: Sequence[tuple[str, bytes]]) -> list[tuple[str, str]]:

@@ -42,7 +42,9 @@ def verify(
         BadInput: the folder is no bundle, it names what is not there, or needs a repository.
     """
     held = hold(context, folder)
+    parse_devices(held.evidence.devices)
     recorded = _narrowed(held, wanted, parse_devices(devices))
+    _require_cases(held, recorded)
     target = recorded_target(context, recorded.target, repo)
     if recorded.library and target.rules is None:
         raise BadInput("the library's own tests were compared too: name a clone of upstream, or its address, by --repo")
@@ -65,6 +67,12 @@ def verify(
     figures = count_of_figures(recorded)
     notes += _cases(context, held)
     return VerifyReport(held.folder, recorded.series, figures, tuple(found), tuple(notes), prober.ran, failed)
+
+
+def _require_cases(held: Held, recorded: PrEvidence) -> None:
+    missing = [case for patch in recorded.patches for case in patch.cases if case not in held.cases]
+    if missing:
+        raise BadInput(f"{held.folder} holds no case {missing[0]}, which its evidence names; make the bundle anew")
 
 
 def _narrowed(held: Held, wanted: str | None, devices: Sequence[str]) -> PrEvidence:
@@ -91,6 +99,7 @@ def _replayed(
     return replace(
         recorded,
         target=describe_target(target, after_am),
+        releases=tuple(ground.bare.revision for ground in grounds[1:]),
         patches=patch_evidence(context, prober, bundle, grounds, only),
         cases=case_evidence(bundle.known, recorded.cases),
         library=library,
