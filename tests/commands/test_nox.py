@@ -19,7 +19,19 @@ from packaging.requirements import Requirement
 from headwater.bootstrap import _stamp
 
 Nox = Callable[..., subprocess.CompletedProcess[str]]
-OTHERS = {"repro", "test-patched", "bisect", "audit", "pr-diff", "checkout", "tests", "faults", "bench", "lint", "typing"}
+OTHERS = {
+    "repro",
+    "test-patched",
+    "bisect",
+    "audit",
+    "pr-diff",
+    "checkout",
+    "tests",
+    "faults",
+    "bench",
+    "lint",
+    "typing",
+}
 
 
 @pytest.fixture

@@ -52,7 +52,7 @@ PATCH = PatchEvidence(
     "0001-a.patch", "aa", "id", "source", "Mend a", {"5.0.0": "tree"}, ("a-case",), (PLACE,), (CASE, TESTS)
 )
 EVIDENCE = PrEvidence(
-    1, "library", "mend", "0.1.0", TargetEvidence("release", "5.0.0", "5.0.0", "5.0.0", "before", "am"),
+    1, "library", "mend", "0.1.0", TargetEvidence("release", "5.0.0", "5.0.0", "5.0.0", "before", "am", None),
     ("cpu",), (), (PATCH,), (), {"a-case": CaseEvidence("a.py", {"a.py": "cc"})}, (),
     (EnvironmentEvidence("5.0.0", "group", "key", "2.13.0", "3.11.7", "linux"),), ("What?",), {},
     Times("2026-01-01T00:00:00Z"),
@@ -192,7 +192,6 @@ def entry(verdict: Verdict, first: str, last: str) -> AtlasEntry:
 
 
 def test_since_when_it_is_fixed() -> None:
-    known = [Version(word) for word in ("5.0.0", "5.1.0", "5.1.1", "5.2.0", "5.3.0", "5.4.0", "5.5.0")]
     atlas = Atlas(
         (
             entry(Verdict.GOOD, "5.0.0", "5.0.0"), entry(Verdict.BAD, "5.1.0", "5.1.1"),
@@ -200,11 +199,11 @@ def test_since_when_it_is_fixed() -> None:
             entry(Verdict.GOOD, "5.4.0", "5.5.0"),
         )
     )  # fmt: skip
-    assert fixed_in(atlas, "a", Version("5.5.0"), known) == Version("5.4.0")
-    assert fixed_in(atlas, "a", Version("5.2.0"), known) == Version("5.2.0")
-    assert fixed_in(atlas, "a", Version("5.0.0"), known) is None
-    assert fixed_in(atlas, "b", Version("5.5.0"), known) is None
-    assert (still_bad(atlas, "a", known), still_bad(atlas, "b", known)) == (Version("5.3.0"), None)
+    assert fixed_in(atlas, ["a"], Version("5.5.0")) == Version("5.4.0")
+    assert fixed_in(atlas, ["b", "a"], Version("5.2.0")) == Version("5.2.0")
+    assert fixed_in(atlas, ["a"], Version("5.0.0")) is None
+    assert fixed_in(atlas, ["b"], Version("5.5.0")) is None
+    assert (still_bad(atlas, ["b", "a"]), still_bad(atlas, ["b"])) == (Version("5.3.0"), None)
 
 
 @pytest.mark.parametrize(

@@ -99,7 +99,7 @@ def faults_of_body(body: str, headings: Sequence[str]) -> list[str]:
     ]
     missing = [title for title in headings if title not in {one.title for one in parts}]
     faults += [f"BODY.md has no heading {title!r}, which upstream's template has" for title in missing]
-    first = next((one for one in parts if one.title == headings[0]), None)
+    first = next((one for one in parts if one.title in headings[:1]), None)
     if first is not None and not _MARKED.search(first.text) and not _own_words(first.text):
         faults.append(f"BODY.md says nothing below {first.title!r}: what the change does is for you to say")
     if _ISSUE.search(body):

@@ -111,7 +111,8 @@ class LibraryLine:
 class TargetEvidence:
     """What the patches are for. `word` is how it was named; `revision` the release or the whole commit id; `release`
     the release whose environment it runs in; `tree` the id of its library; `after_am` the id of the whole tree that
-    `git am` makes of it."""
+    `git am` makes of it; `rules` the commit at which upstream's own files (tests, template, settings) were read, None
+    where no repository was at hand."""
 
     kind: Literal["release", "commit"]
     word: str
@@ -119,6 +120,7 @@ class TargetEvidence:
     release: str
     tree: str
     after_am: str
+    rules: str | None
 
 
 @dataclass(frozen=True)

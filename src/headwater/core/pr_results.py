@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -83,15 +83,13 @@ class VerifyReport:
         return HARNESS if self.failed else 1 if self.differences else 0
 
 
-def fixed_in(atlas: Atlas, case: str, target: Version, known: Sequence[Version]) -> Version | None:
-    """The release that brought the fix which a good release has, by the atlas: the first after the last bad one below
-    it. None where the atlas knows of no bad one."""
-    below = sorted(version for version in known if version <= target)
-    bad = [version for version in below if atlas.expected(case, version) is Verdict.BAD]
-    later = [version for version in below if bad and version > bad[-1]]
-    return next((version for version in later if atlas.expected(case, version) is Verdict.GOOD), None)
+def fixed_in(atlas: Atlas, cases: Iterable[str], target: Version) -> Version | None:
+    """The release that brought the last of the fixes that a release has, by the atlas; None where it knows of none."""
+    turns = [version for case in cases for version in atlas.turns(case, "fixed")]
+    return max((version for version in turns if version <= target), default=None)
 
 
-def still_bad(atlas: Atlas, case: str, known: Sequence[Version]) -> Version | None:
+def still_bad(atlas: Atlas, cases: Iterable[str]) -> Version | None:
     """The newest release on which a case is bad, by the atlas."""
-    return max((version for version in known if atlas.expected(case, version) is Verdict.BAD), default=None)
+    entries = [entry for case in cases for entry in atlas.of(case)]
+    return max((entry.last for entry in entries if entry.verdict is Verdict.BAD), default=None)

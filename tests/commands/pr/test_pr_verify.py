@@ -14,7 +14,7 @@ from hunting_ground import Ground
 from sending import Sent, git_files, send, write_series
 
 # What a replay cannot see: it is of the workspace and the moment in which the bundle was made.
-FOREIGN = {"times", "headings", "written", "headwater", "schema", "word", "source"}
+FOREIGN = {"times", "headings", "written", "headwater", "schema", "word", "source", "rules"}
 
 
 def scalars(data: Any, place: tuple[Any, ...] = ()) -> Iterator[tuple[tuple[Any, ...], Any]]:

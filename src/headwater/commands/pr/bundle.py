@@ -61,7 +61,7 @@ class Held:
         return Bundle(
             series=self.evidence.series,
             patches=tuple(read_patch(file, content) for file, content in self.patches.items()),
-            cases={file: tuple(c for c in known[file].cases) if file in known else () for file in self.patches},
+            cases={file: known[file].cases if file in known else () for file in self.patches},
             sources={file: known[file].source if file in known else "" for file in self.patches},
             known=self.cases,
             devices=self.evidence.devices,
@@ -82,7 +82,7 @@ def hold(context: Context, folder: Path) -> Held:
         raise BadInput(f"{folder} is for {evidence.package}, and this workspace is for {package}")
     cases: dict[str, Case] = {}
     if evidence.cases:
-        helper = context.workspace.root / "tests" / "repro" / HELPER
+        helper = context.workspace.own_cases / HELPER
         cases = {case.id: case for case in cases_in(folder / CASES, helper)}
     patches = read_patches(folder)
     if not patches:

@@ -152,7 +152,7 @@ class _Gate:
 
     def _style(self, folder: Path, before: dict[str, bytes], after: dict[str, bytes]) -> None:
         own = self.target.rules.read(SETTINGS) if self.target.rules else None
-        where = f"{SETTINGS} of {self.target.rules.revision}" if own and self.target.rules else None
+        where = f"{SETTINGS} of {self.target.rules.revision[:12]}" if own and self.target.rules else None
         plain = f"the rules {', '.join(PLAIN_RULES)} at 119 characters a line: no checkout was at hand (--repo)"
         self.notes.append(f"ruff {ruff_version()} looked, by {where or plain}")
         found = []
@@ -172,11 +172,9 @@ class _Gate:
         states = [needless([self._verdict(prober, now, case) for case in patch.cases]) for patch in shown]
         if not shown or any(state is not PatchState.FIXED_UPSTREAM for state in states):
             return
-        versions = context.workspace.pins.versions
-        cases = dict.fromkeys(case for patch in shown for case in patch.cases)
-        since = [fixed_in(context.workspace.atlas, case, now.version, versions) for case in cases]
-        known = [one for one in since if one is not None]
-        when = f"fixed upstream in {max(known)}" if known else "fixed upstream"
+        cases = [case for patch in shown for case in patch.cases]
+        since = fixed_in(context.workspace.atlas, cases, now.version)
+        when = f"fixed upstream in {since}" if since else "fixed upstream"
         self._refuse("fixed-upstream", f"{when}: every case is good on {now.subject.revision[:12]} as it is")
 
     def _verdict(self, prober: Prober, now: Target, case: str) -> Verdict | None:

@@ -51,6 +51,7 @@ from headwater.core.releases import select
 from headwater.core.results import parse_devices
 from headwater.core.series_text import file_name
 from headwater.core.states import PatchState
+from headwater.core.verdicts import Verdict
 from headwater.effects.patch_text import patch_text
 from headwater.effects.pr_folder import write_bundle
 from headwater.effects.probe import ProbeOptions, Prober
@@ -102,24 +103,22 @@ def make_pr(context: Context, request: PrRequest) -> PrReport:
     bundle, left_out = context.mirror.mending(_outgoing, context, series, target, needless, known)
     chosen = [str(one) for one in select(request.releases, context.workspace.pins.versions)] if request.releases else []
     bundle = replace(bundle, devices=devices, releases=tuple(one for one in chosen if one != target.subject.revision))
-    evidence = context.mirror.mending(gather, context, prober, target, bundle)
+    evidence = context.mirror.mending(_gather, context, prober, target, bundle)
     contents, notes = _files(context, series, target, bundle, replace(evidence, left_out=left_out), former)
     written, kept = write_bundle(folder, contents, former.evidence if former and former.folder == folder else None)
-    notes += _notes(context, series, bundle, target)
+    notes += _notes(context, bundle, target)
     return replace(empty, files=written, kept=kept, notes=tuple(notes), evidence=evidence, ran=prober.ran)
 
 
 def _refusal(context: Context, series: Series, target: Target) -> Refusal:
     """Upstream has its own fix: since when, and what can be had instead of a pull request."""
-    atlas, versions = context.workspace.atlas, context.workspace.pins.versions
+    atlas = context.workspace.atlas
     cases = list(dict.fromkeys(case for patch in series.patches for case in patch.cases))
-    known = [fixed_in(atlas, case, target.version, versions) for case in cases]
     stated = [Version(word) for patch in series.patches if (word := stated_fix(patch))]
-    since = [one for one in known if one is not None] or stated
-    bad = [one for one in (still_bad(atlas, case, versions) for case in cases) if one is not None]
-    onto = max(bad, default=series.file.base)
+    since = fixed_in(atlas, cases, target.version) or max(stated, default=None)
+    onto = still_bad(atlas, cases) or series.file.base
     return Refusal(
-        str(max(since)) if since else None,
+        str(since) if since else None,
         (
             f"headwater patch export {series.name} --release {onto} --to DIR",
             *(f"headwater backport {case} --onto {onto}" for case in cases[:1]),
@@ -157,7 +156,7 @@ def _outgoing(
     return Bundle(series.name, tuple(made), cases, sources, known, ()), ordered
 
 
-def gather(context: Context, prober: Prober, target: Target, bundle: Bundle) -> PrEvidence:
+def _gather(context: Context, prober: Prober, target: Target, bundle: Bundle) -> PrEvidence:
     """The evidence for a bundle.
 
     Raises:
@@ -196,7 +195,7 @@ def _files(
         notes += [note] if note else []
     texts = {path: _rule(target, path) for path in GUIDES}
     asked = [one for path, text in texts.items() for one in questions(text or "", path)]
-    origin = target.rules.revision if target.rules and any(texts.values()) else None
+    origin = target.rules.revision[:12] if target.rules and any(texts.values()) else None
     drafts = {
         BODY: make_body(texts[TEMPLATE], issues(bundle.patches)).encode(),
         CHECKLIST: checklist_text(asked, origin).encode(),
@@ -227,7 +226,7 @@ def _rule(target: Target, path: str) -> str | None:
     return content.decode("utf-8", "replace") if content is not None else None
 
 
-def _notes(context: Context, series: Series, bundle: Bundle, target: Target) -> list[str]:
+def _notes(context: Context, bundle: Bundle, target: Target) -> list[str]:
     notes = []
     nobody = sorted({patch.author for patch in bundle.patches if patch.author.rstrip(">").endswith(_NOBODY)})
     if nobody:
@@ -235,13 +234,11 @@ def _notes(context: Context, series: Series, bundle: Bundle, target: Target) -> 
             f"the author is {', '.join(nobody)}, which is nobody: after `git am` make the commits yours, e.g. by "
             "`git rebase --exec 'git commit --amend --reset-author --no-edit' UPSTREAM`"
         )
-    newest = context.workspace.pins.versions[-1]
-    cases = list(dict.fromkeys(case for names in bundle.cases.values() for case in names))
-    since = [fixed_in(context.workspace.atlas, case, newest, context.workspace.pins.versions) for case in cases]
-    if cases and all(one is not None and one > target.version for one in since):
-        last = max(one for one in since if one is not None)
+    cases = [case for names in bundle.cases.values() for case in names]
+    atlas, newest = context.workspace.atlas, context.workspace.pins.versions[-1]
+    if cases and all(atlas.expected(case, newest) is Verdict.GOOD for case in cases):
         notes.append(
-            f"fixed upstream in {last}: this bundle is for a maintenance line or a fork of {target.version}, and main "
-            "needs no pull request"
+            f"fixed upstream in {fixed_in(atlas, cases, newest)}: this bundle is for a maintenance line or a fork of "
+            f"{target.version}, and main needs no pull request"
         )
     return notes

@@ -128,7 +128,10 @@ def require_am(context: Context, target: Target, bundle: Bundle, ground: Ground)
 def describe_target(target: Target, after_am: str) -> TargetEvidence:
     """The target as evidence names it."""
     subject = target.subject
-    return TargetEvidence(target.kind, target.word, subject.revision, str(target.version), subject.tree, after_am)
+    rules = target.rules.revision if target.rules else None
+    return TargetEvidence(
+        target.kind, target.word, subject.revision, str(target.version), subject.tree, after_am, rules
+    )
 
 
 def patch_evidence(

@@ -79,46 +79,59 @@ def recorded_target(context: Context, known: TargetEvidence, repo: str | None) -
     """
     upstream = context.upstream(repo) if repo is not None else None
     if known.kind == "release":
-        return _release(context, known.word, context.workspace.pins.find(known.revision).version, upstream)
+        version = context.workspace.pins.find(known.revision).version
+        return _release(context, known.word, version, upstream, known.rules)
     if upstream is None:
         raise BadInput(
             f"the bundle is for commit {known.revision[:12]}, which no release of the index is: name a clone of the "
             "upstream repository, or its address, by --repo"
         )
-    found = resolve(upstream, known.revision, ())
-    assert not isinstance(found, Version)
-    return _commit(context, known.word, found.sha, upstream)
+    return _commit(context, known.word, _named(upstream, known.revision), upstream)
 
 
-def _release(context: Context, word: str, version: Version, upstream: Upstream | None) -> Target:
+def _release(
+    context: Context, word: str, version: Version, upstream: Upstream | None, rules_at: str | None = None
+) -> Target:
     pin = context.workspace.pins.pin(version)
     commit = context.mirror.ensure(pin)
-    rules = _rules(upstream, version)
+    rules = _rules(upstream, version, rules_at)
     return Target("release", word, context.subjects.release(pin), commit, commit, upstream, rules, version)
 
 
-def _rules(upstream: Upstream | None, version: Version) -> UpstreamFiles | None:
-    """Upstream's files as they were at a release, by its tag; else as they are now."""
+def _rules(upstream: Upstream | None, version: Version, commit: str | None) -> UpstreamFiles | None:
+    """Upstream's files as a commit has them; without one, as they were at a release, by its tag, else as they are now."""
     if upstream is None:
         return None
+    if commit is not None:
+        return _rules_at(upstream, _named(upstream, commit))
     tag = upstream.refs().get(f"refs/tags/v{version}")
-    commit = upstream.commit(tag) if tag is not None else upstream.main()
-    return upstream_rules(upstream, commit.sha, f"v{version}" if tag is not None else commit.short)
+    return _rules_at(upstream, (upstream.commit(tag) if tag is not None else upstream.main()).sha)
 
 
-def upstream_rules(upstream: Upstream, commit: str, name: str) -> UpstreamFiles:
-    """The files of a commit, each fetched when it is asked for; `name` is what people call it."""
+def _named(upstream: Upstream, commit: str) -> str:
+    """The commit of an id that evidence names.
+
+    Raises:
+        BadInput: the repository has none of that id.
+    """
+    found = resolve(upstream, commit, ())
+    assert not isinstance(found, Version)
+    return found.sha
+
+
+def _rules_at(upstream: Upstream, commit: str) -> UpstreamFiles:
+    """The files of a commit, each fetched when it is asked for."""
 
     def read(path: str) -> bytes | None:
         blob = upstream.paths(commit, path).get(path)
         return upstream.files([blob])[blob] if blob is not None else None
 
-    return UpstreamFiles(name, read)
+    return UpstreamFiles(commit, read)
 
 
 def _commit(context: Context, word: str, sha: str, upstream: Upstream) -> Target:
     subject = context.commits(upstream).subject(upstream.commit(sha))
-    rules = upstream_rules(upstream, sha, sha[:12])
+    rules = _rules_at(upstream, sha)
     release = context.workspace.pins.release_of_tree(subject.tree)
     return Target("commit", word, subject, context.subjects.commit_of(subject), sha, upstream, rules, release)
 

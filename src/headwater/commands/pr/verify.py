@@ -92,13 +92,13 @@ def _replayed(
     context: Context, prober: Prober, target: Target, bundle: Bundle, recorded: PrEvidence, only: str | None
 ) -> PrEvidence:
     """The evidence as it is seen here. What no replay can see is taken as recorded: which series the patches came from,
-    and what of it was left out."""
+    what of it was left out, and where upstream's own files were read."""
     grounds = lay_grounds(context, target, bundle)
     after_am = require_am(context, target, bundle, grounds[0])
     library = library_lines(context, prober, target, bundle, grounds[0]) if recorded.library else ()
     return replace(
         recorded,
-        target=describe_target(target, after_am),
+        target=replace(describe_target(target, after_am), rules=recorded.target.rules),
         releases=tuple(ground.bare.revision for ground in grounds[1:]),
         patches=patch_evidence(context, prober, bundle, grounds, only),
         cases=case_evidence(bundle.known, recorded.cases),
