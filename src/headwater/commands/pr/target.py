@@ -99,7 +99,7 @@ def _release(
 
 
 def _rules(upstream: Upstream | None, version: Version, commit: str | None) -> UpstreamFiles | None:
-    """Upstream's files as a commit has them; without one, as they were at a release, by its tag, else as they are now."""
+    """Upstream's files as a commit has them; without one as they were at a release, by its tag, or as they are now."""
     if upstream is None:
         return None
     if commit is not None:
