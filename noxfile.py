@@ -75,6 +75,12 @@ def bisect(session: nox.Session) -> None:
     run(session, "bisect.py", *session.posargs)
 
 
+@nox.session(name="pr-diff")
+def pr_diff(session: nox.Session) -> None:
+    """What is sent upstream, with the evidence: nox -s pr-diff -- hybrid-static-cache --onto 5.10.1."""
+    run(session, "headwater.py", "pr", *session.posargs)
+
+
 @nox.session
 def audit(session: nox.Session) -> None:
     """The known bugs of a release, or of the transformers installed here: nox -s audit -- 5.10.1."""

@@ -20,7 +20,8 @@ from headwater.bootstrap import _stamp
 
 Nox = Callable[..., subprocess.CompletedProcess[str]]
 OTHERS = {
-    "repro", "test-patched", "matrix", "bisect", "audit", "checkout", "tests", "faults", "bench", "lint", "typing",
+    "repro", "test-patched", "matrix", "bisect", "audit", "pr-diff", "checkout", "tests", "faults", "bench", "lint",
+    "typing",
 }  # fmt: skip
 
 
@@ -120,6 +121,7 @@ def test_the_noxfile_says_what_it_needs(root: Path) -> None:
         (["-s", "repro-5.10.1", "--", "--device", "tpu"], 2, "'tpu'"),
         (["-s", "repro-5.10.1", "--", "--offline"], 5, "is not cached"),
         (["-s", "test-patched", "--", "nope"], 2, "hybrid-static-cache"),
+        (["-s", "pr-diff", "--", "nope", "--onto", "5.10.1"], 2, "hybrid-static-cache"),
         (["-s", "checkout", "--", "5.10.3"], 2, "5.10.2"),
         (["-s", "bisect", "--", "early-init", "--good", "5.12.0", "--bad", "5.4.0"], 2, "--find fixed"),
         (["-s", "repro", "--", "--help"], 0, "headwater repro"),

@@ -15,6 +15,7 @@ from headwater.cli.bisect import bisect_command
 from headwater.cli.case import case_group
 from headwater.cli.matrix import matrix_command
 from headwater.cli.patch import patch_group
+from headwater.cli.pr import pr_group
 from headwater.cli.probing import repro_command, test_patched_command
 from headwater.cli.reduce import backport_command, reduce_command
 from headwater.cli.upkeep import cache_group, checkout_command, pins_group
@@ -62,6 +63,7 @@ for command in (
     atlas_group,
     case_group,
     patch_group,
+    pr_group,
     checkout_command,
     pins_group,
     cache_group,

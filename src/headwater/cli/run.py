@@ -52,27 +52,27 @@ class Output:
             show(self.console)
 
 
+_JSON = click.option("--json", "as_json", is_flag=True, help="Write one JSON object to standard output.")
+_FILE = click.option(
+    "--output", "file", type=click.Path(path_type=Path, dir_okay=False), help="Write the JSON object to FILE."
+)
+_OFFLINE = click.option("--offline", is_flag=True, help="Use what is cached; say what is missing.")
+_WORKSPACE = click.option(
+    "--workspace",
+    "root",
+    type=click.Path(path_type=Path, file_okay=False),
+    help="The workspace; default: the folder with upstream/transformers.toml around this one.",
+)
+
+
 def common_options(function: Callable[..., Any]) -> Callable[..., Any]:
     """`--json`, `--output`, `--offline`, `--workspace`."""
-    options = [
-        click.option("--json", "as_json", is_flag=True, help="Write one JSON object to standard output."),
-        click.option(
-            "--output",
-            "file",
-            type=click.Path(path_type=Path, dir_okay=False),
-            help="Write the JSON object to FILE.",
-        ),
-        click.option("--offline", is_flag=True, help="Use what is cached; say what is missing."),
-        click.option(
-            "--workspace",
-            "root",
-            type=click.Path(path_type=Path, file_okay=False),
-            help="The workspace; default: the folder with upstream/transformers.toml around this one.",
-        ),
-    ]
-    for option in reversed(options):
-        function = option(function)
-    return function
+    return _JSON(_FILE(_OFFLINE(_WORKSPACE(function))))
+
+
+def folder_options(function: Callable[..., Any]) -> Callable[..., Any]:
+    """The same for a command whose own `--output` names the folder that it writes."""
+    return _JSON(_OFFLINE(_WORKSPACE(function)))
 
 
 @contextmanager

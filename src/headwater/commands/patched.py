@@ -12,21 +12,19 @@ from packaging.version import Version
 from headwater.commands.conformance import conformance_lines, note_missing_suite
 from headwater.commands.context import Context
 from headwater.commands.patch.choosing import probed_needless
+from headwater.commands.patch.probing import own_tests, require_known_cases
 from headwater.commands.repro import choose_cases, find_subject, on_device, release_of
 from headwater.core.cases import Case
 from headwater.core.errors import BadInput, PatchFailed
 from headwater.core.events import Note
-from headwater.core.mail import Patch
 from headwater.core.releases import select
 from headwater.core.results import Comparison, PatchedReport, PatchedRun, ProbeResult, has_accelerator, parse_devices
 from headwater.core.series import resolve_patch
 from headwater.core.states import PatchState
 from headwater.core.verdicts import Verdict
-from headwater.effects.merging import read_file
 from headwater.effects.probe import ProbeOptions, Prober, Subject
 from headwater.effects.series_folder import Series
 from headwater.effects.subjects import PatchedSubject
-from headwater.effects.workspace import packaged_case
 
 
 @dataclass(frozen=True)
@@ -68,9 +66,7 @@ def test_patched(context: Context, request: PatchedRequest) -> PatchedReport:
         variants += [(name,) for name in names if len(names) > 1]
     cases = context.workspace.cases(request.cases_dir)
     chosen = choose_cases(cases, request.cases)
-    unknown = sorted({case for patch in series.patches for case in patch.cases} - set(cases))
-    if unknown:
-        raise BadInput(f"series {series.name} names the case {unknown[0]}, and there is none of that id")
+    require_known_cases(series, cases)
     devices = parse_devices(request.devices or ["cpu", "meta"])
     request = replace(request, devices=devices)
     if "cpu" not in devices and not any(has_accelerator(device) for device in devices):
@@ -177,14 +173,8 @@ def _test_lines(
     lines = []
     # A backport may bring none: its case is what shows it.
     for patch in [patch for patch in patched.patches if patch.tests]:
-        case = _tests_of(context, patch, patched.commit)
+        case = own_tests(context, patch, patched.commit)
         first, second = prober.probe(before, case, device), prober.probe(patched.subject, case, device)
         title = f"tests of {patch.file.partition('-')[0]}"
         lines.append(_comparison(title, first, second, (Verdict.BAD, Verdict.GOOD)))
     return lines
-
-
-def _tests_of(context: Context, patch: Patch, commit: str) -> Case:
-    """A patch's own test files as a case: the packaged runner, with the files beside it."""
-    files = {path.rpartition("/")[2]: read_file(context.mirror.git, commit, path) for path in patch.tests}
-    return replace(packaged_case("patch_tests.py", files), id=f"tests:{patch.file.removesuffix('.patch')}")

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 from headwater.core.commits import LOG_FORMAT, Commit, kind_of_location, read_log
 from headwater.core.errors import BadInput, HarnessError
@@ -128,6 +128,17 @@ class Upstream:
         with lines_of(objects) as names:
             # Differences are taken over from the packs as they are; looking for better ones would take seconds.
             return self.git.raw("pack-objects", "--stdout", "-q", "--window=0", stdin=names)
+
+    def bring_beside(self, commit: str, paths: Sequence[str]) -> None:
+        """Have the files of every folder on the way to `paths`, as git wants them to write these folders anew."""
+        folders = sorted({str(folder) for path in paths for folder in PurePosixPath(path).parents})
+        blobs = []
+        for folder in folders:
+            place = [] if folder == "." else ["--", f"{folder}/"]
+            listed = self.git("ls-tree", "-z", "--full-tree", commit, *place)
+            heads = [line.split("\t", 1)[0].split() for line in listed.split("\0") if line]
+            blobs += [name for _mode, kind, name in heads if kind == "blob"]
+        self._have(blobs)
 
     def _have(self, objects: Sequence[str]) -> None:
         if missing := missing_of(self.git, objects):

@@ -225,7 +225,7 @@ class Workspace:
 
     def atlas_cases(self) -> dict[str, Case]:
         """The cases that the atlas is about: the workspace's own, and no others that a user may have."""
-        own = {case.id for case in _cases_in(self.own_cases, self.own_cases / HELPER)}
+        own = {case.id for case in cases_in(self.own_cases, self.own_cases / HELPER)}
         return {case_id: case for case_id, case in self.cases().items() if case_id in own}
 
     def case_folders(self, extra: Path | None) -> list[Path]:
@@ -245,7 +245,7 @@ class Workspace:
         found: dict[str, Case] = {}
         places: dict[str, Path] = {}
         for folder in self.case_folders(extra):
-            for case in _cases_in(folder, self.own_cases / HELPER):
+            for case in cases_in(folder, self.own_cases / HELPER):
                 if case.id in found:
                     raise BadInput(f"two cases are called {case.id}: {places[case.id]} and {folder / case.file}")
                 found[case.id], places[case.id] = case, folder / case.file
@@ -297,8 +297,12 @@ def packaged_case(file: str, tests: Mapping[str, bytes]) -> Case:
     return replace(case, files={**case.files, **tests})
 
 
-def _cases_in(folder: Path, helper: Path) -> list[Case]:
-    """The cases of a folder; those that have no helper file beside them use the workspace's."""
+def cases_in(folder: Path, helper: Path) -> list[Case]:
+    """The cases of a folder; those that have no helper file beside them use the workspace's.
+
+    Raises:
+        BadInput: there is no such folder, or a case in it cannot be read.
+    """
     if not folder.is_dir():
         raise BadInput(f"the cases' folder {folder} is not there")
     own = {path.name: path.read_bytes() for path in sorted(folder.glob("*.py"))}
