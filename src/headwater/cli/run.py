@@ -40,8 +40,8 @@ class Output:
     counts: Counter[str]
     rest: Callable[[], None] = lambda: None
 
-    def give(self, show: Callable[[Console], None], **parts: object) -> None:
-        """Show a result to people or to machines; `parts` are the keys of the JSON object."""
+    def give(self, show: Callable[[Console], None], **parts: object) -> str:
+        """Show a result to people or to machines; `parts` are the keys of the JSON object, whose text is returned."""
         text = document(self.command, **parts, counts=dict(sorted(self.counts.items())))
         if self.file is not None:
             write_atomically(self.file, text)
@@ -50,18 +50,14 @@ class Output:
             write_json(text)
         else:
             show(self.console)
+        return text
 
 
-def common_options(function: Callable[..., Any]) -> Callable[..., Any]:
-    """`--json`, `--output`, `--offline`, `--workspace`."""
+def options_with(output: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """`--json`, `--output`, `--offline`, `--workspace`; `output` says what a command writes to FILE."""
     options = [
         click.option("--json", "as_json", is_flag=True, help="Write one JSON object to standard output."),
-        click.option(
-            "--output",
-            "file",
-            type=click.Path(path_type=Path, dir_okay=False),
-            help="Write the JSON object to FILE.",
-        ),
+        click.option("--output", "file", type=click.Path(path_type=Path, dir_okay=False), help=output),
         click.option("--offline", is_flag=True, help="Use what is cached; say what is missing."),
         click.option(
             "--workspace",
@@ -70,9 +66,16 @@ def common_options(function: Callable[..., Any]) -> Callable[..., Any]:
             help="The workspace; default: the folder with upstream/transformers.toml around this one.",
         ),
     ]
-    for option in reversed(options):
-        function = option(function)
-    return function
+
+    def with_options(function: Callable[..., Any]) -> Callable[..., Any]:
+        for option in reversed(options):
+            function = option(function)
+        return function
+
+    return with_options
+
+
+common_options = options_with("Write the JSON object to FILE.")
 
 
 @contextmanager

@@ -155,9 +155,17 @@ def hunt_object(report: HuntReport) -> dict[str, Any]:
         "posterior": [{"revision": name, "probability": p} for name, p in report.posterior],
         "crossing": _crossing_object(report.crossing) if report.crossing else None,
         "reduction": reduction_object(report.reduction) if report.reduction else None,
+        "commits": _commits_object(report),
         "markdown": markdown(report) if report.changes else None,
         "reproduce": report.command,
     }
+
+
+def _commits_object(report: HuntReport) -> dict[str, Any] | None:
+    """How many commits were searched, and where those that were probed lie among them, from 0."""
+    probed = {row.revision for row in report.rows}
+    places = {name: place for place, name in enumerate(report.commits) if name in probed}
+    return {"count": len(report.commits), "places": places} if report.commits else None
 
 
 def change_object(change: HuntChange) -> dict[str, Any]:
