@@ -20,7 +20,8 @@ from headwater.bootstrap import _stamp
 
 Nox = Callable[..., subprocess.CompletedProcess[str]]
 OTHERS = {
-    "repro", "test-patched", "matrix", "bisect", "audit", "checkout", "tests", "faults", "bench", "lint", "typing",
+    "repro", "test-patched", "matrix", "bisect", "audit", "report", "checkout", "tests", "faults", "bench", "lint",
+    "typing",
 }  # fmt: skip
 
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 import json
 import random
 from pathlib import Path
+from typing import Any
 
 from packaging.version import Version
 
@@ -75,7 +76,8 @@ def sample_report(cases: int = 42, devices: tuple[str, ...] = ("cpu", "meta", "c
     patches = [PatchOf("mend", "0001-mend.patch", "mend it", "5.10.1", (first,))]
     remedies = {first: (Remedy("mend", "0001-mend.patch", None, Version("5.10.1")),)}
     audits = {v: audit_release(atlas, known, v, versions, set(), remedies) for v in versions}
-    return report_data(pins, atlas, known, seen, patches, [_status(pins)], audits, sample_answers(first))
+    trees = {pin.version: pin.tree for pin in pins.releases if pin.tree}
+    return report_data(pins, atlas, known, trees, seen, patches, [_status(pins)], audits, sample_answers(first))
 
 
 def _seen(
@@ -104,7 +106,7 @@ def _status(pins: Pins) -> SeriesStatus:
     return SeriesStatus("mend", "5.10.1", ("0001-mend.patch",), tuple(releases))
 
 
-def probe(revision: str, verdict: str, message: str | None = None) -> dict[str, object]:
+def probe(revision: str, verdict: str, message: str | None = None) -> dict[str, Any]:
     """A probe as `--output` writes it, as far as a report reads it."""
     evidence = {"type": "RuntimeError" if message else None, "message": message, "frame": None}
     return {"revision": revision, "device": "cpu", "verdict": verdict, "evidence": evidence, "repetitions": 1}
@@ -126,7 +128,7 @@ index 46f4620..3a3f0f8 100644
 """
 
 
-def hunt_document(case: str) -> dict[str, object]:
+def hunt_document(case: str) -> dict[str, Any]:
     """What `bisect --output` writes of a hunt over releases and then over commits."""
     culprit = "2db" + "0" * 37
     probes = [
@@ -145,7 +147,7 @@ def hunt_document(case: str) -> dict[str, object]:
     }  # fmt: skip
 
 
-def reduction_document(case: str) -> dict[str, object]:
+def reduction_document(case: str) -> dict[str, Any]:
     """What `reduce --output` writes."""
     stages = [("all", 634, 3480, 47685, 0), ("kept", 17, 90, 1229, 1), ("pairs", 1, 2, 2, 8)]
     names = ("name", "files", "hunks", "lines", "probes")

@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
+from packaging.version import Version
+
 from headwater.commands.audit import audits
 from headwater.commands.context import Context
 from headwater.commands.patch.status import status
@@ -33,10 +35,11 @@ def report(context: Context, answers: Sequence[Path] = ()) -> ReportData:
     """
     workspace = context.workspace
     cases = workspace.atlas_cases()
+    trees = _trees(context)
     named = [answer for path in answers for answer in read_file(path)]
     return report_data(
-        workspace.pins, workspace.atlas, cases, _seen(context, cases), _patches(context), _statuses(context),
-        audits(context, workspace.pins.versions), _preferred(named, kept_answers(context.cache)),
+        workspace.pins, workspace.atlas, cases, trees, _seen(context, cases, trees), _patches(context),
+        _statuses(context), audits(context, workspace.pins.versions), _preferred(named, kept_answers(context.cache)),
     )  # fmt: skip
 
 
@@ -46,34 +49,45 @@ def _preferred(named: Sequence[Answer], kept: Sequence[Answer]) -> list[Answer]:
     return [*named, *(answer for answer in kept if (type(answer), answer.case) not in taken)]
 
 
-def _seen(context: Context, cases: Mapping[str, Case]) -> Iterable[Seen]:
+def _trees(context: Context) -> dict[Version, str]:
+    """The trees of the releases, by their pins, or by the mirror where it has them."""
+    pins, imported = context.workspace.pins, {*context.mirror.imported()}
+    found = {pin.version: pin.tree for pin in pins.releases if pin.tree is not None}
+    for pin in pins.releases:
+        if pin.tree is None and str(pin.version) in imported:
+            found[pin.version] = context.mirror.library_tree(context.mirror.ensure(pin))
+    return found
+
+
+def _seen(context: Context, cases: Mapping[str, Case], trees: Mapping[Version, str]) -> Iterable[Seen]:
     """What the store knows of the cases, judged anew."""
     if not context.cache.store.exists():
         return
-    environments = _environments(context)
+    environments = _environments(context, trees)
     for row in Store(context.cache.store, context.emit).latest(cases.keys()):
         case, device = cases[row.case], plain_device(row.device)
-        environment = environments.get(row.tree)
-        current = False
-        if environment is not None and device is not None:
+        keys = set()
+        if device is not None:
             limits = limits_of(row.device, case.time_limit)
-            current = row.key == key_of(row.tree, case, environment, device, limits)
+            keys = {key_of(row.tree, case, one, device, limits) for one in environments.get(row.tree, ())}
         verdict = judge(row.outcome, case.signatures, case.absent)
-        evidence = row.outcome.evidence
+        evidence, current = row.outcome.evidence, row.key in keys
         yield Seen(row.case, row.tree, row.device, verdict, evidence, row.environment, row.recorded, current)
 
 
-def _environments(context: Context) -> dict[str, str]:
-    """The key of the environment that each pinned tree runs in today, where there is one on this machine."""
-    found = {}
-    for pin in context.workspace.pins.releases:
-        if pin.tree is None:
-            continue
+def _environments(context: Context, trees: Mapping[Version, str]) -> dict[str, set[str]]:
+    """The keys of the environments that each release's tree runs in today, where there are such on this machine."""
+    found: dict[str, set[str]] = {}
+    missing = {}
+    for version, tree in trees.items():
         try:
-            found[pin.tree] = context.environments.describe(pin).key
+            key = context.environments.describe(context.workspace.pins.pin(version)).key
+            found.setdefault(tree, set()).add(key)
         except HeadwaterError as error:
-            words = f"what is recorded of {pin.version} cannot be compared with its environment here: {error}"
-            context.emit(Note(words, warning=True))
+            missing[str(error)] = version
+    for reason, version in missing.items():
+        words = f"what is recorded of {version}, and maybe of others, is not compared with today's: {reason}"
+        context.emit(Note(words, warning=True))
     return found
 
 

@@ -14,6 +14,8 @@ from headwater.core.marks import JUDGED
 from headwater.core.verdicts import Evidence, Verdict
 
 SCHEMA = 1
+# What the two sides of a change are called in the JSON of a hunt.
+SIDES = {"introduced": ("last_good", "first_bad"), "fixed": ("last_bad", "first_good")}
 _HUNK = re.compile(r"@@ -(\d+)(?:,(\d+))? \+\d+(?:,\d+)? @@")
 
 
@@ -113,9 +115,8 @@ def read_answer(text: str, origin: str) -> list[HuntAnswer | ReductionAnswer]:
 def _read_hunt(document: Mapping[str, Any]) -> HuntAnswer:
     changes = []
     for change in document["changes"]:
-        before = next(change[key] for key in ("last_good", "last_bad", "before") if key in change)
-        after = next(change[key] for key in ("first_bad", "first_good", "after") if key in change)
-        changes.append((str(change["find"]), str(before), str(after)))
+        old, new = SIDES.get(change["find"], ("before", "after"))
+        changes.append((str(change["find"]), str(change[old]), str(change[new])))
     commits = document.get("commits") or {"count": 0, "places": {}}
     return HuntAnswer(
         document["what"], document["probes"][0]["device"] if document["probes"] else "cpu", document["find"],

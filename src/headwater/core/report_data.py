@@ -178,13 +178,14 @@ class PatchOf:
 
 
 def report_data(
-    pins: Pins, atlas: Atlas, cases: Mapping[str, Case], seen: Iterable[Seen], patches: Sequence[PatchOf],
-    statuses: Sequence[SeriesStatus], audits: Mapping[Version, Audit],
+    pins: Pins, atlas: Atlas, cases: Mapping[str, Case], trees: Mapping[Version, str], seen: Iterable[Seen],
+    patches: Sequence[PatchOf], statuses: Sequence[SeriesStatus], audits: Mapping[Version, Audit],
     answers: Sequence[HuntAnswer | ReductionAnswer],
 ) -> ReportData:  # fmt: skip
-    """Put a report together. `seen` may tell of other trees and cases, which are left out."""
-    trees = {pin.tree for pin in pins.releases if pin.tree}
-    known = [one for one in seen if one.tree in trees and one.case in cases]
+    """Put a report together. `trees` are those of the releases, as far as they are known; `seen` may tell of other
+    trees and cases, which are left out."""
+    wanted = set(trees.values())
+    known = [one for one in seen if one.tree in wanted and one.case in cases]
     devices = sorted({one.device for one in known}, key=lambda name: (name != MEASURED_ON, name))
     found: dict[tuple[str, str], list[Seen]] = {}
     for one in known:
@@ -192,8 +193,8 @@ def report_data(
     every = []
     for case in cases.values():
         cells = tuple(
-            CellData(pin.version, atlas.expected(case.id, pin.version), _by_device(found, case.id, pin.tree, devices))
-            for pin in pins.releases
+            CellData(version, atlas.expected(case.id, version), _by_device(found, case.id, trees.get(version), devices))
+            for version in pins.versions
         )
         told = sorted((one for one in answers if one.case == case.id), key=lambda one: one.device)
         hunts = tuple(one for one in told if isinstance(one, HuntAnswer))

@@ -9,13 +9,13 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from headwater.core.answers import SIDES
 from headwater.core.hunting import Crossing, HuntChange, HuntReport, short_name
 from headwater.core.verdicts import Verdict
 from headwater.report.reduction import print_reduction, reduction_object
 from headwater.report.terminal import evidence_text, probes_sentence, verdict_text
 
 _MARKDOWN_LINES = 40
-_SIDES = {"introduced": ("last_good", "first_bad"), "fixed": ("last_bad", "first_good")}
 
 
 def print_hunt(console: Console, report: HuntReport) -> None:
@@ -170,7 +170,7 @@ def _commits_object(report: HuntReport) -> dict[str, Any] | None:
 
 def change_object(change: HuntChange) -> dict[str, Any]:
     """One change for machines."""
-    old, new = _SIDES.get(change.find, ("before", "after"))
+    old, new = SIDES.get(change.find, ("before", "after"))
     return {
         "find": change.find,
         old: change.before,

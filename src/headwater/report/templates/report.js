@@ -264,6 +264,11 @@
     });
   }
   addEventListener("resize", reach);
+  // In a narrow window a table's rows stand as blocks, and each cell says itself what it is.
+  document.querySelectorAll(".list:not(.stages)").forEach((table) => {
+    const names = [...table.tHead.rows[0].cells].map((cell) => cell.textContent);
+    [...table.tBodies[0].rows].forEach((row) => [...row.cells].forEach((cell) => { cell.dataset.label = names[cell.cellIndex]; }));
+  });
   addEventListener("hashchange", route);
   ["case", "release"].forEach((kind) => byId(`go-${kind}`).addEventListener("change", (event) => {
     if (event.target.value) location.hash = `${kind}=${event.target.value}`;
