@@ -25,6 +25,10 @@ def test_a_link_to_a_case_opens_its_page_with_all_that_is_known(open_report: Ope
     expect(article).to_contain_text("headwater repro 5.12.0 --case static-hybrid-0")
     expect(article.get_by_role("link", name="huggingface/transformers#40000")).to_be_visible()
     expect(article).to_contain_text("clean on 5.5.0 to 5.12.1")
+    article.get_by_role("link", name="dynamic-prefill-1").click()
+    expect(page.locator("article:visible h2")).to_have_text("dynamic-prefill-1")
+    page.locator("#go-case").select_option("hybrid-prefill-3")
+    expect(page.locator("article:visible .facts")).to_contain_text("no release is without it yet")
 
 
 def test_the_history_is_a_tree_with_a_sign_a_release(open_report: Open) -> None:

@@ -48,7 +48,8 @@ def sample_case(number: int) -> Case:
         references=(f"huggingface/transformers#{40000 + number}",), severity=SEVERITIES[number % len(SEVERITIES)],
         signatures=(Signature("RuntimeError", "size"),), time_limit=120, network=False,
         user_sees="The first forward pass after a reset fails, or gives other tokens than a fresh cache does.",
-        meanwhile="Make a new cache in place of the old one.", files={},
+        meanwhile="Make a new cache in place of the old one.", files={}, open=number == 3,
+        same_as=("dynamic-prefill-1",) if number == 0 else (),
     )  # fmt: skip
 
 

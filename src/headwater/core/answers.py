@@ -70,7 +70,6 @@ class ReductionAnswer:
     device: str
     ends: tuple[str, str]
     verdicts: tuple[Verdict, Verdict]
-    result: str
     minimal: bool
     stages: tuple[tuple[str, int, int, int, int], ...]
     hunks: tuple[AnswerHunk, ...]
@@ -80,11 +79,10 @@ class ReductionAnswer:
 
 @dataclass(frozen=True)
 class Step:
-    """One probe of a hunt in its order: `position` on the line of `names`, and the first and the last position between
-    which the change still lies after it."""
+    """One probe of a hunt in its order: its `position` on the line that was searched, and the first and the last
+    position between which the change still lies after it."""
 
     position: int
-    verdict: Verdict
     low: int
     high: int
 
@@ -129,7 +127,7 @@ def _read_reduction(document: Mapping[str, Any]) -> ReductionAnswer:
     old, new = map(Verdict, document["verdicts"])
     stages = ((s["name"], *(int(s[key]) for key in ("files", "hunks", "lines", "probes"))) for s in document["stages"])
     return ReductionAnswer(
-        document["case"], document["device"], (document["from"], document["to"]), (old, new), document["result"],
+        document["case"], document["device"], (document["from"], document["to"]), (old, new),
         bool(document["minimal"]), tuple((str(a), b, c, d, e) for a, b, c, d, e in stages),
         tuple(map(_read_hunk, document["hunks"])), document["diff"], int(document["asked"]),
     )  # fmt: skip
@@ -165,5 +163,5 @@ def steps(hunt: HuntAnswer, places: Mapping[str, int], count: int) -> list[Step]
             low = max(low, at)
         elif probe.verdict in JUDGED and at >= after:
             high = min(high, at)
-        taken.append(Step(at, probe.verdict, low, high))
+        taken.append(Step(at, low, high))
     return taken

@@ -112,7 +112,6 @@ class StateRun:
 
     first: Version
     last: Version
-    count: int
     state: PatchState
     variant: str | None
     reason: str
@@ -296,5 +295,5 @@ def state_runs(patch: str, releases: Sequence[ReleaseStatus]) -> tuple[StateRun,
         cells, key=lambda pair: (pair[1].state, pair[0].variant, pair[1].reason)
     ):
         versions = [Version(status.release) for status, _ in group]
-        runs.append(StateRun(versions[0], versions[-1], len(versions), state, variant, reason))
+        runs.append(StateRun(versions[0], versions[-1], state, variant, reason))
     return tuple(runs)
