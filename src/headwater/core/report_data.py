@@ -66,7 +66,7 @@ class CellData:
         return self.expected is not None and any(one.verdict is not self.expected for one in here)
 
 
-TurnKind = Literal["introduced", "arrived", "fixed", "removed", "other"]
+TurnKind = Literal["introduced", "arrived", "fixed", "removed"]
 _KINDS: Mapping[tuple[Verdict, Verdict], TurnKind] = {
     (Verdict.GOOD, Verdict.BAD): "introduced",
     (Verdict.ABSENT, Verdict.BAD): "introduced",
@@ -219,7 +219,7 @@ def _by_device(
     for device in devices:
         here = [one for one in rows if one.device == device]
         if here:
-            best.append(max(here, key=lambda one: (one.current, one.recorded, one.verdict.value, one.environment)))
+            best.append(max(here, key=lambda one: (one.current, one.recorded, one.verdict.value, repr(one))))
     return tuple(best)
 
 
@@ -236,8 +236,9 @@ def turns(case: str, cells: Sequence[CellData], atlas: Atlas) -> tuple[Turn, ...
         old = verdicts[before] if before is not None else None
         if old is None or before is None or verdict is None or verdict not in JUDGED or old is verdict:
             continue
-        kind = _KINDS.get((old, verdict), "other")
-        commit = atlas.change(case, "fixed" if kind == "fixed" else "introduced", version)
+        # The atlas calls it fixed too where the feature went with the bug.
+        commit = atlas.change(case, "introduced" if verdict is Verdict.BAD else "fixed", version)
+        kind = _KINDS[old, verdict]
         found.append(Turn(kind, before, version, (old, verdict), tuple(unjudged[::-1]), commit))
     return tuple(found)
 

@@ -30,7 +30,6 @@ _TURNS = {
     "arrived": "arrived, without the bug",
     "fixed": "fixed",
     "removed": "the feature went",
-    "other": "changed",
 }
 
 
