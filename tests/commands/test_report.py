@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hunting_ground import HISTORIES, Ground
+from hunting_ground import HISTORIES, UNMASK, Ground
 from hypothesis import given
 from hypothesis import strategies as st
 from sample_report import hunt_document, reduction_document, sample_report
@@ -105,6 +105,19 @@ def test_a_hunt_that_found_nothing_does_not_take_the_place_of_one_that_did(repor
     assert kept.name == "hunt-introduced-cpu.json"
     assert reported.between("plain", "5.5.0", "5.7.0").status == 3
     assert kept.read_text(encoding="utf-8") == before
+
+
+def test_a_patch_says_where_it_applies_on_the_releases_that_are_imported(reported: Ground) -> None:
+    reported.series("mend", "5.4.0", UNMASK.replace("mend\n\n---", "mend\n\nHeadwater-Case: masked\n---"))
+    page = reported.here / "report.html"
+    assert reported.run("report", "--output", page).status == 0
+    [article] = re.findall(r'(?s)<article class="view page" id="case=masked".*?</article>', page.read_text("utf-8"))
+    states = [" ".join(re.sub(r"<.*?>", "", item).split()) for item in re.findall(r"(?s)<li class=.*?</li>", article)]
+    assert states == [
+        "clean on 5.0.0 to 5.1.0",
+        "conflict on 5.2.0: conflicts in src/transformers/masked.py",
+        "clean on 5.2.1 to 5.7.0",
+    ]
 
 
 def test_the_same_input_gives_the_same_bytes(reported: Ground) -> None:
