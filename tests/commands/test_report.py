@@ -107,6 +107,17 @@ def test_a_hunt_that_found_nothing_does_not_take_the_place_of_one_that_did(repor
     assert kept.read_text(encoding="utf-8") == before
 
 
+def test_the_last_reduction_is_kept_and_shown_with_what_its_hunk_rests_on(reported: Ground) -> None:
+    page = reported.here / "report.html"
+    assert reported.run("reduce", "plain", "--from", "5.3.0", "--to", "5.4.0").status == 0
+    reported.run("report", "--output", page)
+    text = page.read_text(encoding="utf-8")
+    assert "Reduced difference, 5.3.0 → 5.4.0" in text
+    assert "+    raise RuntimeError(&#39;the cache broke at 8&#39;)" in text
+    [rests] = re.findall(r'(?s)<p class="rests">Without it.*?</p>', text)
+    assert '<span class="chip v-g">' in rests
+
+
 def test_a_patch_says_where_it_applies_on_the_releases_that_are_imported(reported: Ground) -> None:
     reported.series("mend", "5.4.0", UNMASK.replace("mend\n\n---", "mend\n\nHeadwater-Case: masked\n---"))
     page = reported.here / "report.html"
