@@ -29,6 +29,7 @@ def test_a_link_to_a_case_opens_its_page_with_all_that_is_known(open_report: Ope
     expect(page.locator("article:visible h2")).to_have_text("dynamic-prefill-1")
     page.locator("#go-case").select_option("hybrid-prefill-3")
     expect(page.locator("article:visible .facts")).to_contain_text("no release is without it yet")
+    expect(page.locator("article:visible .facts")).to_contain_text("applies to>=5.15: on other releases")
 
 
 def test_the_history_is_a_tree_with_a_sign_a_release(open_report: Open) -> None:

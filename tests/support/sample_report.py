@@ -8,6 +8,7 @@ import random
 from pathlib import Path
 from typing import Any
 
+from packaging.specifiers import SpecifierSet
 from packaging.version import Version
 
 from headwater.core.answers import HuntAnswer, ReductionAnswer, read_answer
@@ -49,6 +50,7 @@ def sample_case(number: int) -> Case:
         signatures=(Signature("RuntimeError", "size"),), time_limit=120, network=False,
         user_sees="The first forward pass after a reset fails, or gives other tokens than a fresh cache does.",
         meanwhile="Make a new cache in place of the old one.", files={}, open=number == 3,
+        applies=SpecifierSet(">=5.15") if number == 3 else None,
         same_as=("dynamic-prefill-1",) if number == 0 else (),
     )  # fmt: skip
 
