@@ -88,6 +88,12 @@ def audit(session: nox.Session) -> None:
 
 
 @nox.session
+def report(session: nox.Session) -> None:
+    """One HTML file of every case over every release, with the evidence: nox -s report -- --output report.html."""
+    run(session, "headwater.py", "report", *session.posargs)
+
+
+@nox.session
 def checkout(session: nox.Session) -> None:
     """Lay out a git work tree of a release to read and edit: nox -s checkout -- 5.10.1."""
     run(session, "headwater.py", "checkout", *session.posargs)

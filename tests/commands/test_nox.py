@@ -20,7 +20,8 @@ from headwater.bootstrap import _stamp
 
 Nox = Callable[..., subprocess.CompletedProcess[str]]
 OTHERS = {
-    "repro", "test-patched", "matrix", "bisect", "audit", "pr-diff", "checkout", "tests", "faults", "bench", "lint",
+    "repro", "test-patched", "matrix", "bisect", "audit", "report", "pr-diff", "checkout", "tests", "faults", "bench",
+    "lint",
     "typing",
 }  # fmt: skip
 

@@ -184,6 +184,7 @@ def full_cache(cache: Cache, mirror_of: Callable[..., tuple[Mirror, list[str]]])
     (cache.environments / "key.preload.json").write_bytes(b"{}")
     fill(cache.code / "cpython-311" / "ab")
     fill(cache.recordings / RECORDER_VERSION / ("a" * 40))
+    fill(cache.answers / "early-init")
     Store(cache.store).record(
         "key", Outcome("returned", "run", Evidence(), 1.0), case="c", revision="r", tree="t", environment="e",
         device="cpu", output="",
@@ -233,7 +234,7 @@ def test_the_survey_counts_and_measures(full_cache: Cache) -> None:
     counts: Mapping[str, int] = {name: shelf.count for name, shelf in shelves.items()}
     assert counts == {
         "mirror": 1, "wheels": 1, "trees": 1, "files of trees": 2, "byte code": 1, "recordings": 1, "environments": 1,
-        "left over": 0, "store": 1, "git remotes": 1, "locks by day": 0,
+        "answers": 1, "left over": 0, "store": 1, "git remotes": 1, "locks by day": 0,
     }  # fmt: skip
     before = shelves["environments"].bytes
     fill(full_cache.environments / "other", b"x" * 100_000)

@@ -299,3 +299,16 @@ def test_a_store_that_is_removed_meanwhile_is_named(path: Path, record: Record) 
     path.unlink()
     with pytest.raises(HarnessError, match=str(path)):
         record(store, "key", GOOD)
+
+
+def test_the_latest_of_each_key_is_listed_for_the_cases_that_are_asked_for(path: Path) -> None:
+    store = Store(path)
+    late = Outcome("time-limit", "run", Evidence("TimeLimit"), 2.0)
+    for key, case, outcome in [
+        ("k1", "one", GOOD), ("k2", "one", GOOD), ("k3", "two", GOOD), ("k1", "one", BAD), ("k2", "one", late),
+    ]:  # fmt: skip
+        store.record(key, outcome, case=case, revision="5.0.0", tree="t", environment="e", device="meta", output="")
+    found = store.latest({"one", "three"})
+    assert [(row.key, row.case, row.outcome) for row in found] == [("k2", "one", GOOD), ("k1", "one", BAD)]
+    assert {(row.tree, row.environment, row.device) for row in found} == {("t", "e", "meta")}
+    assert store.latest(set()) == []

@@ -14,6 +14,7 @@ from headwater.cli.probing import answer_options
 from headwater.cli.run import common_options, running
 from headwater.commands.hunt.bisect import bisect
 from headwater.commands.hunt.request import HuntRequest
+from headwater.effects.answers import keep_answer
 from headwater.effects.probe import ProbeOptions
 from headwater.report import machine
 from headwater.report.hunt import hunt_object, print_hunt
@@ -125,13 +126,15 @@ def bisect_command(
     )
     with running("bisect", as_json, file, offline, root) as (context, output):
         report = bisect(context, request)
-        output.give(
+        answer = output.give(
             lambda console: print_hunt(console, report),
             **hunt_object(report),
             probes=[machine.probe_object(row) for row in report.rows],
             probes_run=report.ran,
             interrupted=report.interrupted,
         )
+        if report.changes and not report.interrupted:
+            keep_answer(context.cache, report.what, report.device, answer)
         if report.interrupted:
             click.echo(f"headwater: interrupted; the same command goes on: {request.command}", err=True)
         raise click.exceptions.Exit(report.exit_status)

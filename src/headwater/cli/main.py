@@ -18,6 +18,7 @@ from headwater.cli.patch import patch_group
 from headwater.cli.pr import pr_group
 from headwater.cli.probing import repro_command, test_patched_command
 from headwater.cli.reduce import backport_command, reduce_command
+from headwater.cli.report import report_command
 from headwater.cli.upkeep import cache_group, checkout_command, pins_group
 from headwater.effects.git import shed_git_variables
 from headwater.report.machine import document, write_json
@@ -49,6 +50,7 @@ def headwater() -> None:
       headwater test-patched hybrid-static-cache
       headwater matrix --releases '>=5.0.0' --devices cpu,meta
       headwater bisect early-init --good 5.4.0 --bad 5.10.1
+      headwater report
     """
 
 
@@ -62,6 +64,7 @@ for command in (
     audit_command,
     atlas_group,
     case_group,
+    report_command,
     patch_group,
     pr_group,
     checkout_command,

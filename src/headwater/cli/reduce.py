@@ -12,6 +12,7 @@ from headwater.cli.run import common_options, running
 from headwater.commands.reduce.backport import backport
 from headwater.commands.reduce.command import reduce_command as run_reduction
 from headwater.commands.reduce.request import FEW_LINES, ReduceOptions
+from headwater.effects.answers import keep_answer
 from headwater.effects.probe import ProbeOptions
 from headwater.report.reduction import backport_object, print_backport, print_reduction, reduction_object
 
@@ -57,7 +58,9 @@ def reduce_command(what: str, old: str, new: str, **common: Any) -> None:
     options = _options(common)
     with running("reduce", **common) as (context, output):
         report = run_reduction(context, what, old, new, options)
-        output.give(lambda console: print_reduction(console, report), **reduction_object(report))
+        answer = output.give(lambda console: print_reduction(console, report), **reduction_object(report))
+        if report.hunks and not report.interrupted:
+            keep_answer(context.cache, report.case, report.device, answer)
         raise click.exceptions.Exit(report.exit_status)
 
 
@@ -80,4 +83,5 @@ def backport_command(case: str, onto: str, name: str | None, **common: Any) -> N
     options = _options(common)
     with running("backport", **common) as (context, output):
         report = backport(context, case, onto, name, options)
-        output.give(lambda console: print_backport(console, report), **backport_object(report))
+        answer = output.give(lambda console: print_backport(console, report), **backport_object(report))
+        keep_answer(context.cache, report.reduction.case, report.reduction.device, answer)

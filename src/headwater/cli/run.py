@@ -40,8 +40,8 @@ class Output:
     counts: Counter[str]
     rest: Callable[[], None] = lambda: None
 
-    def give(self, show: Callable[[Console], None], **parts: object) -> None:
-        """Show a result to people or to machines; `parts` are the keys of the JSON object."""
+    def give(self, show: Callable[[Console], None], **parts: object) -> str:
+        """Show a result to people or to machines; `parts` are the keys of the JSON object, whose text is returned."""
         text = document(self.command, **parts, counts=dict(sorted(self.counts.items())))
         if self.file is not None:
             write_atomically(self.file, text)
@@ -50,12 +50,10 @@ class Output:
             write_json(text)
         else:
             show(self.console)
+        return text
 
 
 _JSON = click.option("--json", "as_json", is_flag=True, help="Write one JSON object to standard output.")
-_FILE = click.option(
-    "--output", "file", type=click.Path(path_type=Path, dir_okay=False), help="Write the JSON object to FILE."
-)
 _OFFLINE = click.option("--offline", is_flag=True, help="Use what is cached; say what is missing.")
 _WORKSPACE = click.option(
     "--workspace",
@@ -65,9 +63,17 @@ _WORKSPACE = click.option(
 )
 
 
-def common_options(function: Callable[..., Any]) -> Callable[..., Any]:
-    """`--json`, `--output`, `--offline`, `--workspace`."""
-    return _JSON(_FILE(_OFFLINE(_WORKSPACE(function))))
+def options_with(output: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """`--json`, `--output`, `--offline`, `--workspace`; `output` says what a command writes to FILE."""
+    file = click.option("--output", "file", type=click.Path(path_type=Path, dir_okay=False), help=output)
+
+    def with_options(function: Callable[..., Any]) -> Callable[..., Any]:
+        return _JSON(file(_OFFLINE(_WORKSPACE(function))))
+
+    return with_options
+
+
+common_options = options_with("Write the JSON object to FILE.")
 
 
 def folder_options(function: Callable[..., Any]) -> Callable[..., Any]:

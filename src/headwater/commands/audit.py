@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -15,7 +16,7 @@ from headwater.core.auditing import Audit, Remedy, audit_release
 from headwater.core.errors import BadInput
 from headwater.core.releases import nearest, require_known
 from headwater.effects.installed import Installed, find_installed
-from headwater.effects.series_folder import series_names
+from headwater.effects.series_folder import Series, series_names
 
 
 @dataclass(frozen=True)
@@ -78,27 +79,37 @@ def _report(
     context: Context, release: Version | None, named: str, installed: Installed | None, notes: list[str]
 ) -> AuditReport:
     workspace = context.workspace
-    atlas, cases, pins = workspace.atlas, workspace.atlas_cases(), workspace.pins
+    cases, pins = workspace.atlas_cases(), workspace.pins
     if release is None:
         found = Audit(None, (), {}, tuple(cases), 0)
     else:
-        yanked = {pin.version for pin in pins.releases if pin.yanked is not None}
-        found = audit_release(atlas, cases, release, pins.versions, yanked, _remedies(context, release))
-        if release in yanked:
-            notes.append(f"{release} is yanked from the index: {pins.pin(release).yanked}")
+        found = audits(context, [release])[release]
+        if (reason := pins.pin(release).yanked) is not None:
+            notes.append(f"{release} is yanked from the index: {reason}")
     return AuditReport(pins.package, named, installed, found, len(cases), tuple(notes))
 
 
-def _remedies(context: Context, release: Version) -> dict[str, tuple[Remedy, ...]]:
+def audits(context: Context, releases: Iterable[Version]) -> dict[Version, Audit]:
+    """What the atlas says of each of several releases."""
+    workspace = context.workspace
+    cases, pins = workspace.atlas_cases(), workspace.pins
+    yanked = {pin.version for pin in pins.releases if pin.yanked is not None}
+    every = [workspace.series(name) for name in series_names(workspace.patches)]
+    return {
+        release: audit_release(workspace.atlas, cases, release, pins.versions, yanked, _remedies(every, release))
+        for release in releases
+    }
+
+
+def _remedies(every: Sequence[Series], release: Version) -> dict[str, tuple[Remedy, ...]]:
     """The patches that mend each case, as they read for a release: by the ranges that their series declare."""
     found: dict[str, tuple[Remedy, ...]] = {}
-    for name in series_names(context.workspace.patches):
-        series = context.workspace.series(name)
+    for series in every:
         variant = series.variant_for(release)
         own = {patch.file: patch for patch in variant.patches} if variant else {}
         for patch in series.patches:
             base = variant.file.base if variant and patch.file in own else series.file.base
             folder = variant.name if variant and patch.file in own else None
             for case in own.get(patch.file, patch).cases:
-                found[case] = (*found.get(case, ()), Remedy(name, patch.file, folder, base))
+                found[case] = (*found.get(case, ()), Remedy(series.name, patch.file, folder, base))
     return found

@@ -121,7 +121,8 @@ class HuntReport:
     `changes` is empty where the ends do not differ (`bad-endpoints`) or one of them could not be judged
     (`inconclusive`); of a hunt that went on from releases to commits it holds both answers, the commits' last. `notes`
     are what a reader must know: what was learned, what was not looked at, why it went no further. `reduction` is of
-    what lies between the two neighbours of the last change, where that was asked for. `obstacle` is as in `Found`.
+    what lies between the two neighbours of the last change, where that was asked for. `obstacle` is as in `Found`;
+    `commits` are the ids of those that were searched, in their order.
     """
 
     what: str
@@ -139,6 +140,7 @@ class HuntReport:
     command: str = ""
     reduction: ReductionReport | None = None
     obstacle: Obstacle = "ends"
+    commits: tuple[str, ...] = ()
 
     @property
     def exit_status(self) -> int:

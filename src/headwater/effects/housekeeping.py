@@ -37,6 +37,7 @@ def survey(cache: Cache) -> list[Shelf]:
         ("trees", cache.trees),
         ("byte code", cache.code),
         ("recordings", cache.recordings),
+        ("answers", cache.answers),
         ("environments", cache.environments),
         ("left over", cache.incoming),
     ]
@@ -51,7 +52,7 @@ def _count(name: str, path: Path) -> int:
         return 0
     patterns = {
         "git remotes": "*.git", "files of trees": "*/*", "byte code": "*/*/*", "recordings": "*/*/*",
-        "environments": "*/",
+        "answers": "*/*", "environments": "*/",
     }  # fmt: skip
     pattern = patterns.get(name, "*")
     return 1 if name == "mirror" else sum(1 for _ in path.glob(pattern))
@@ -96,7 +97,7 @@ def clean(cache: Cache, store: bool, keep_mirror: bool) -> list[str]:
     commits it holds, depend on it."""
     paths = [] if keep_mirror else [cache.mirror]
     paths += [cache.remotes, cache.locks, cache.wheels, cache.trees, cache.blobs, cache.code, cache.environments]
-    paths += [cache.recordings, cache.incoming, *cache.root.glob(".removed-*")]
+    paths += [cache.recordings, cache.answers, cache.incoming, *cache.root.glob(".removed-*")]
     if store:
         paths += [cache.store, *_beside_store(cache)]
     return [_remove(path) for path in paths if path.exists()]

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import platform
 import re
 import signal
 import sys
@@ -20,26 +19,24 @@ from packaging.version import Version
 from headwater.core.cases import Case
 from headwater.core.errors import BadInput, EnvironmentUnavailable, HarnessError, ToldToStop
 from headwater.core.events import Counted, Emit, Finished, Note, Started, silent
-from headwater.core.keys import Device, Limits, verdict_key
+from headwater.core.keys import Device, Limits
 from headwater.core.pins import Pin
 from headwater.core.recording import Recording
-from headwater.core.results import ProbeResult, has_accelerator
+from headwater.core.results import ProbeResult
 from headwater.core.targets import end_of_status
 from headwater.core.test_results import parse
 from headwater.core.verdicts import End, Evidence, Outcome, Verdict, combine, disagreement, is_reusable, judge, telling
 from headwater.effects.accelerators import alone_on
-from headwater.effects.child import CHILD_VERSION, passed_on, run_child
+from headwater.effects.child import passed_on, run_child
 from headwater.effects.envs import DatedLock, Environment, Environments
 from headwater.effects.fork_server import ForkServers, ServerDied
+from headwater.effects.probe_keys import key_of, limits_of, plain_device
 from headwater.effects.recordings import Recordings, Tape
 from headwater.effects.store import Store
 from headwater.effects.trees import Tree, fault_of, hold
 from headwater.effects.watch import ChildRun
 from headwater.effects.workspace import Cache
 
-_MEMORY = 16 << 30
-_OUTPUT = 32 << 20
-_PROCESSES = 256
 _STATUS = re.compile(r"ExitStatus(\d+)")
 _RECORDED = 4  # how much longer a case may take while it is recorded what it runs
 _DEVICE_LIMITS = Limits(seconds=300, memory=0, output=1 << 20, processes=64)
@@ -153,11 +150,8 @@ class Prober:
         found = self._device(environment, device)
         if isinstance(found, str):
             raise HarnessError(f"{case.id} cannot be recorded on {device}: {found}")
-        limits = _limits(device, case.time_limit * _RECORDED)
-        key = verdict_key(
-            tree=subject.tree, case_file=case.file, case_files=case.files, environment=environment.key,
-            device=found, limits=limits, child=CHILD_VERSION, variables=passed_on(), repetition=0,
-        )  # fmt: skip
+        limits = limits_of(device, case.time_limit * _RECORDED)
+        key = key_of(subject.tree, case, environment.key, found, limits)
         known = None if self._options.fresh else self._recordings.recall(subject.tree, key)
         if known is not None:
             return known
@@ -195,11 +189,8 @@ class Prober:
         device = self._device(environment, row.device)
         if isinstance(device, str):
             return _without_probe(row, Verdict.UNAVAILABLE, "DeviceUnavailable", device)
-        limits = _limits(row.device, case.time_limit)
-        key = verdict_key(
-            tree=subject.tree, case_file=case.file, case_files=case.files, environment=environment.key,
-            device=device, limits=limits, child=CHILD_VERSION, variables=passed_on(), repetition=repetition,
-        )  # fmt: skip
+        limits = limits_of(row.device, case.time_limit)
+        key = key_of(subject.tree, case, environment.key, device, limits, repetition)
         known = None if fresh else self._store.recall(key)
         if known is not None:
             return _judged(row, known, case, cached=True)
@@ -219,8 +210,8 @@ class Prober:
 
     def _device(self, environment: Environment, name: str) -> Device | str:
         """The device with its model and driver, or why it is not there."""
-        if not has_accelerator(name):
-            return Device(name, platform.machine() if name == "cpu" else "", "")
+        if plain := plain_device(name):
+            return plain
         place = (environment.key, name)
         if place not in self._devices:
             self._environments.ensure(environment)
@@ -378,10 +369,6 @@ def _how_it_ended(run: ChildRun) -> str:
     if run.status < 0:
         return f"ended by signal {-run.status} ({signal.strsignal(-run.status)}); {last}"
     return f"ended with status {run.status} before it was done; {last}"
-
-
-def _limits(device: str, seconds: int) -> Limits:
-    return Limits(seconds, 0 if has_accelerator(device) else _MEMORY, _OUTPUT, _PROCESSES)
 
 
 def _without_probe(row: ProbeResult, verdict: Verdict, kind: str, message: str) -> ProbeResult:

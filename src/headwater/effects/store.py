@@ -9,10 +9,12 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import closing, contextmanager
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 from filelock import FileLock
 
@@ -45,10 +47,25 @@ CREATE TABLE probes (
 ) STRICT;
 CREATE INDEX probes_by_key ON probes (key, reusable, id);
 """
+_OUTCOME = "end, phase, type, message, frame, seconds, import_failure, tests"
 # From each older schema to the next.
 _MIGRATIONS = {1: "ALTER TABLE probes ADD COLUMN tests TEXT NOT NULL DEFAULT '[]'"}
 
 _DAMAGE = {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}
+
+
+@dataclass(frozen=True)
+class StoredProbe:
+    """A recorded probe that may answer for a later one: its key and what went into it, when it was recorded (ISO 8601,
+    UTC, to the second), and what happened."""
+
+    key: str
+    recorded: str
+    case: str
+    tree: str
+    environment: str
+    device: str
+    outcome: Outcome
 
 
 class DamagedStore(HarnessError):
@@ -137,15 +154,23 @@ class Store:
         """What the latest probe with this key saw, or None where nothing reusable is known."""
         with self._open() as connection:
             row = connection.execute(
-                "SELECT end, phase, type, message, frame, seconds, import_failure, tests FROM probes "
-                "WHERE key = ? AND reusable = 1 ORDER BY id DESC LIMIT 1",
-                (key,),
+                f"SELECT {_OUTCOME} FROM probes WHERE key = ? AND reusable = 1 ORDER BY id DESC LIMIT 1", (key,)
             ).fetchone()
-        if row is None:
-            return None
-        end, phase, kind, message, frame, seconds, import_failure, tests = row
-        evidence = Evidence(kind, message, frame)
-        return Outcome(end, phase, evidence, seconds, bool(import_failure), parse(json.loads(tests)))
+        return None if row is None else _outcome(row)
+
+    def latest(self, cases: Collection[str]) -> list[StoredProbe]:
+        """The latest reusable probe under each key of the cases with these ids, oldest first."""
+        with self._open() as connection:
+            marks = ", ".join("?" * len(cases))
+            rows = connection.execute(
+                f"SELECT key, recorded, case_id, tree, environment, device, {_OUTCOME} FROM probes WHERE id IN "
+                f"(SELECT max(id) FROM probes WHERE reusable = 1 AND case_id IN ({marks}) GROUP BY key) ORDER BY id",
+                sorted(cases),
+            ).fetchall()
+        return [
+            StoredProbe(key, recorded, case, tree, environment, device, _outcome(outcome))
+            for key, recorded, case, tree, environment, device, *outcome in rows
+        ]
 
     def record(
         self, key: str, outcome: Outcome, *, case: str, revision: str, tree: str, environment: str, device: str,
@@ -171,6 +196,12 @@ class Store:
         """How many probes are recorded."""
         with self._open() as connection:
             return int(connection.execute("SELECT count(*) FROM probes").fetchone()[0])
+
+
+def _outcome(row: Sequence[Any]) -> Outcome:
+    """An outcome from the columns `_OUTCOME`."""
+    end, phase, kind, message, frame, seconds, import_failure, tests = row
+    return Outcome(end, phase, Evidence(kind, message, frame), seconds, bool(import_failure), parse(json.loads(tests)))
 
 
 def _storable(text: str) -> str:

@@ -86,6 +86,11 @@ class Cache:
         return self.root / "recordings"
 
     @property
+    def answers(self) -> Path:
+        """What hunts and reductions answered last, a folder a case."""
+        return self.root / "answers"
+
+    @property
     def environments(self) -> Path:
         """One folder an environment, named by its key."""
         return self.root / "envs"

@@ -9,13 +9,13 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from headwater.core.answers import SIDES
 from headwater.core.hunting import Crossing, HuntChange, HuntReport, short_name
 from headwater.core.verdicts import Verdict
 from headwater.report.reduction import print_reduction, reduction_object
 from headwater.report.terminal import evidence_text, probes_sentence, verdict_text
 
 _MARKDOWN_LINES = 40
-_SIDES = {"introduced": ("last_good", "first_bad"), "fixed": ("last_bad", "first_good")}
 
 
 def print_hunt(console: Console, report: HuntReport) -> None:
@@ -155,14 +155,22 @@ def hunt_object(report: HuntReport) -> dict[str, Any]:
         "posterior": [{"revision": name, "probability": p} for name, p in report.posterior],
         "crossing": _crossing_object(report.crossing) if report.crossing else None,
         "reduction": reduction_object(report.reduction) if report.reduction else None,
+        "commits": _commits_object(report),
         "markdown": markdown(report) if report.changes else None,
         "reproduce": report.command,
     }
 
 
+def _commits_object(report: HuntReport) -> dict[str, Any] | None:
+    """How many commits were searched, and where those that were probed lie among them, from 0."""
+    probed = {row.revision for row in report.rows}
+    places = {name: place for place, name in enumerate(report.commits) if name in probed}
+    return {"count": len(report.commits), "places": places} if report.commits else None
+
+
 def change_object(change: HuntChange) -> dict[str, Any]:
     """One change for machines."""
-    old, new = _SIDES.get(change.find, ("before", "after"))
+    old, new = SIDES.get(change.find, ("before", "after"))
     return {
         "find": change.find,
         old: change.before,

@@ -71,6 +71,7 @@ class _Hunt:
     posterior: tuple[tuple[str, float], ...] = ()
     crossing: Crossing | None = None
     reduction: ReductionReport | None = None
+    commits: tuple[str, ...] = ()
     result: HuntResult = "inconclusive"
     obstacle: Obstacle = "ends"
     interrupted: bool = False
@@ -98,7 +99,7 @@ class _Hunt:
         return HuntReport(
             oracle.case.id, request.find, oracle.device, self.result, tuple(self.changes), oracle.rows(), oracle.ran,
             self.interrupted, tuple(self.notes), request.series, self.crossing, self.posterior, request.command,
-            self.reduction, self.obstacle,
+            self.reduction, self.obstacle, self.commits,
         )  # fmt: skip
 
     @cached_property
@@ -201,6 +202,7 @@ class _Hunt:
         if self.upstream is None:
             raise BadInput("a hunt over commits needs a repository: name a clone or an address by --repo")
         commits = commits_between(self.oracle, self.upstream, ends)
+        self.commits = tuple(map(name_of, commits))
         self._commits.prefetch([commits[0], commits[-1]])
         self._take(search(self.oracle, commits, find, "commits"))
 
@@ -224,6 +226,7 @@ class _Hunt:
         except BadInput as error:
             self.notes.append(f"{where}: {error}")
             return
+        self.commits = tuple(map(name_of, commits))
         found = search(self.oracle, commits, find, "commits")
         if found.change is None:
             seen = [self.oracle.row(name_of(end)).verdict.words for end in (commits[0], commits[-1])]

@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: Apache-2.0
+"""axe-core finds no serious fault. It comes from npm, of one version and hash, and is kept beside the tests' caches."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import io
+import os
+import shutil
+import subprocess
+import tarfile
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Page
+
+Open = Callable[..., Page]
+VERSION = "4.14.1"
+SHA512 = "FHfa+lmNjQZfJz1q8wKqIDwC6DExcHt/pkjNQb09a3NPjCKg2rhu5qb2S4r76ASyFNNtuFooJpZe37OgudVGtQ=="
+
+
+@pytest.fixture(scope="session")
+def axe(test_cache: Path) -> str:
+    """The text of axe-core."""
+    folder = test_cache / f"axe-core-{VERSION}"
+    package = folder / f"axe-core-{VERSION}.tgz"
+    if not package.is_file():
+        npm = shutil.which("npm")
+        if npm is None and not os.environ.get("CI"):
+            pytest.skip("no npm here, which brings axe-core")
+        folder.mkdir(parents=True, exist_ok=True)
+        subprocess.run(
+            [npm or "npm", "pack", f"axe-core@{VERSION}", "--pack-destination", str(folder), "--silent"],
+            env={**os.environ, "npm_config_cache": str(folder / "npm"), "npm_config_update_notifier": "false"},
+            cwd=folder, check=True, capture_output=True,
+        )  # fmt: skip
+    content = package.read_bytes()
+    assert base64.b64encode(hashlib.sha512(content).digest()).decode() == SHA512
+    with tarfile.open(fileobj=io.BytesIO(content)) as archive:
+        script = archive.extractfile("package/axe.min.js")
+        assert script is not None
+        return script.read().decode()
+
+
+def look(page: Page) -> None:
+    """Nothing: the page as it was opened."""
+
+
+def focus(page: Page) -> None:
+    """With the card of a cell."""
+    page.locator("#grid tbody td").nth(30).focus()
+
+
+def menus(page: Page) -> None:
+    """With every filter set."""
+    page.get_by_role("checkbox", name="bad").check()
+    page.locator("#f-device").select_option("cuda")
+
+
+def serious_faults(page: Page, axe: str) -> list[tuple[str, str]]:
+    """What axe finds to be serious or worse: the rule, and where."""
+    page.evaluate(axe)
+    found = page.evaluate("axe.run({resultTypes: ['violations']})")
+    assert len(found["passes"]) > 10
+    serious = [one for one in found["violations"] if one["impact"] in ("serious", "critical")]
+    return [(one["id"], node["html"]) for one in serious for node in one["nodes"]]
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize(("anchor", "act", "width"), [
+    ("", focus, 1440), ("", menus, 1440), ("", focus, 390), ("#case=static-hybrid-0", look, 1440),
+    ("#case=static-hybrid-0", look, 390), ("#release=5.10.2", look, 1440),
+])  # fmt: skip
+def test_no_serious_fault(
+    open_report: Open, axe: str, anchor: str, act: Callable[[Page], None], width: int, scheme: str
+) -> None:
+    page = open_report(anchor, kind="small", width=width, color_scheme=scheme)
+    act(page)
+    assert serious_faults(page, axe) == []
+
+
+@pytest.mark.slow
+def test_no_serious_fault_in_the_full_map(open_report: Open, axe: str) -> None:
+    assert serious_faults(open_report(), axe) == []
