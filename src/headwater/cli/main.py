@@ -17,6 +17,7 @@ from headwater.cli.matrix import matrix_command
 from headwater.cli.patch import patch_group
 from headwater.cli.probing import repro_command, test_patched_command
 from headwater.cli.reduce import backport_command, reduce_command
+from headwater.cli.remote import scheduler_command, worker_command
 from headwater.cli.upkeep import cache_group, checkout_command, pins_group
 from headwater.effects.git import shed_git_variables
 from headwater.report.machine import document, write_json
@@ -65,6 +66,8 @@ for command in (
     checkout_command,
     pins_group,
     cache_group,
+    scheduler_command,
+    worker_command,
 ):
     headwater.add_command(command)
 

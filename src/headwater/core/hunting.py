@@ -10,6 +10,7 @@ from typing import Literal
 from packaging.version import Version
 
 from headwater.core.commits import Commit
+from headwater.core.crew import CrewReport
 from headwater.core.reducing import ReductionReport
 from headwater.core.results import INTERRUPTED, HuntResult, ProbeResult
 from headwater.core.verdicts import Verdict
@@ -121,7 +122,8 @@ class HuntReport:
     `changes` is empty where the ends do not differ (`bad-endpoints`) or one of them could not be judged
     (`inconclusive`); of a hunt that went on from releases to commits it holds both answers, the commits' last. `notes`
     are what a reader must know: what was learned, what was not looked at, why it went no further. `reduction` is of
-    what lies between the two neighbours of the last change, where that was asked for. `obstacle` is as in `Found`.
+    what lies between the two neighbours of the last change, where that was asked for. `obstacle` is as in `Found`;
+    `crew` tells of the workers of a scheduler.
     """
 
     what: str
@@ -139,6 +141,7 @@ class HuntReport:
     command: str = ""
     reduction: ReductionReport | None = None
     obstacle: Obstacle = "ends"
+    crew: CrewReport | None = None
 
     @property
     def exit_status(self) -> int:

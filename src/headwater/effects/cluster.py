@@ -1,0 +1,177 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The door to Dask: a scheduler's workers as a client sees them, and serving as one of the two.
+
+`distributed` is an extra, and takes long to import, so it is imported where something is asked of it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import signal
+from collections.abc import Callable, Collection, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+from headwater.core.errors import BadInput, HarnessError
+
+_ANSWER = 20.0  # seconds until a scheduler has answered
+_LOOK = 0.5  # seconds between two looks whether a worker is still there
+_EXTRA = (
+    "this needs the package `distributed`, an extra of Headwater: pip install 'headwater[dask]', or run it by "
+    "`python scripts/headwater.py`, which installs it"
+)
+
+
+class WorkerLost(HarnessError):
+    """The worker that had something to do is gone, or was given up."""
+
+    kind = "worker lost"
+
+
+class SchedulerLost(HarnessError):
+    """No scheduler answers."""
+
+    kind = "scheduler lost"
+
+
+def _distributed() -> Any:
+    """The package.
+
+    Raises:
+        BadInput: it is not installed.
+    """
+    try:
+        import distributed
+    except ImportError as error:
+        raise BadInput(_EXTRA) from error
+    # It tells its own log of every connection that ends; what matters is told by us.
+    logging.getLogger("distributed").setLevel(logging.CRITICAL)
+    return distributed
+
+
+class Cluster:
+    """The workers of a scheduler, as a client of it. A worker is known by its address. Safe to use from threads."""
+
+    def __init__(self, address: str) -> None:
+        """Connect.
+
+        Raises:
+            BadInput: no address, or `distributed` is not installed.
+            SchedulerLost: no scheduler answers there.
+        """
+        self._address = address
+        distributed = _distributed()
+        self._cancelled = distributed.client.CancelledError
+        try:
+            self._client = distributed.Client(address, timeout=_ANSWER, set_as_default=False)
+        except OSError as error:
+            raise SchedulerLost(
+                f"no Dask scheduler answers at {address} ({error}); start one: headwater scheduler"
+            ) from error
+        except ValueError as error:
+            raise BadInput(f"--scheduler {address}: {error}; an address reads tcp://HOST:PORT") from error
+
+    def close(self) -> None:
+        """Leave; what was asked and not answered is given up."""
+        self._client.close(timeout=2)
+
+    def workers(self) -> set[str]:
+        """The workers that are there now.
+
+        Raises:
+            SchedulerLost: the scheduler does not answer any more.
+        """
+        try:
+            if self._client.status == "running":
+                return set(self._client.nthreads())
+        except OSError:
+            pass
+        raise SchedulerLost(f"the scheduler at {self._address} is gone")
+
+    def ask_all(self, question: Callable[[], Any], workers: Collection[str]) -> Mapping[str, Any]:
+        """What each worker answers at once, while it does other things; an exception where it could not."""
+        answers: Mapping[str, Any] = self._client.run(question, workers=list(workers), on_error="return")
+        return answers
+
+    def run(self, worker: str, task: Callable[[bytes], bytes], told: bytes, gone: Callable[[], bool]) -> bytes:
+        """Have one worker do `task`, and wait; `gone` is asked meanwhile whether to wait no longer.
+
+        Raises:
+            WorkerLost: it is gone.
+        """
+        future = self._client.submit(task, told, workers=[worker], allow_other_workers=False, pure=False)
+        try:
+            while not gone():
+                try:
+                    result: bytes = future.result(timeout=_LOOK)
+                    return result
+                except TimeoutError:
+                    continue
+                except self._cancelled:
+                    break
+            raise WorkerLost(f"the worker at {worker} is gone")
+        finally:
+            future.cancel()
+
+
+def serve_worker(address: str, name: str, folder: Path, pool: ThreadPoolExecutor, ready: Callable[[str], None]) -> None:
+    """Serve a scheduler as a worker that does one thing at a time, in `pool`, until a signal ends it or the scheduler
+    is gone. `folder` is for its own files; `ready` is told its address.
+
+    Raises:
+        BadInput: no address, or `distributed` is not installed.
+        SchedulerLost: no scheduler answers there.
+        HarnessError: the scheduler refused it, e.g. because there is one of that name.
+    """
+    distributed = _distributed()
+
+    def make() -> Any:
+        # Its memory is not watched: what needs memory is the probes, which have limits of their own.
+        return distributed.Worker(
+            address, name=name, nthreads=1, executor=pool, local_directory=str(folder), memory_limit=0,
+            dashboard=False, death_timeout=_ANSWER,
+        )  # fmt: skip
+
+    try:
+        # What it was at is ended after it: nobody gets an answer that says no more than that.
+        asyncio.run(_serve(make, ready, executor_wait=False))
+    except (TimeoutError, OSError) as error:
+        raise SchedulerLost(
+            f"no Dask scheduler answers at {address} ({error}); start one: headwater scheduler"
+        ) from error
+    except ValueError as error:
+        raise HarnessError(f"the scheduler at {address} does not take the worker {name}: {error}") from error
+
+
+def serve_scheduler(host: str, port: int, ready: Callable[[str], None]) -> None:
+    """Be a scheduler until a signal ends it; `ready` is told its address.
+
+    Raises:
+        BadInput: `distributed` is not installed.
+        HarnessError: the port is taken, or no such host.
+    """
+    distributed = _distributed()
+
+    def make() -> Any:
+        return distributed.Scheduler(host=host, port=port, dashboard=False, dashboard_address=f"{host}:0")
+
+    try:
+        asyncio.run(_serve(make, ready))
+    except OSError as error:
+        raise HarnessError(f"no scheduler can listen at {host}:{port}: {error}") from error
+
+
+async def _serve(make: Callable[[], Any], ready: Callable[[str], None], **closing: bool) -> None:
+    """Run a server of Dask's until it ends, or a signal comes; then close it so."""
+    told_to_stop = asyncio.Event()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        asyncio.get_running_loop().add_signal_handler(number, told_to_stop.set)
+    server = await make()
+    ready(server.address)
+    ends = [asyncio.create_task(server.finished()), asyncio.create_task(told_to_stop.wait())]
+    await asyncio.wait(ends, return_when=asyncio.FIRST_COMPLETED)
+    for end in ends:
+        end.cancel()
+    await server.close(**closing)
