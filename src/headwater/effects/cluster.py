@@ -7,7 +7,9 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import logging
+import re
 import signal
 from collections.abc import Callable, Collection, Mapping
 from concurrent.futures import ThreadPoolExecutor
@@ -18,6 +20,7 @@ from headwater.core.errors import BadInput, HarnessError
 
 _ANSWER = 20.0  # seconds until a scheduler has answered
 _LOOK = 0.5  # seconds between two looks whether a worker is still there
+_ADDRESS = re.compile(r"((tcp|tls)://)?([^/:\[\]]+|\[[^/\[\]]+\]):\d+")
 _EXTRA = (
     "this needs the package `distributed`, an extra of Headwater: pip install 'headwater[dask]', or run it by "
     "`python scripts/headwater.py`, which installs it"
@@ -46,8 +49,9 @@ def _distributed() -> Any:
         import distributed
     except ImportError as error:
         raise BadInput(_EXTRA) from error
-    # It tells its own log of every connection that ends; what matters is told by us.
-    logging.getLogger("distributed").setLevel(logging.CRITICAL)
+    # It tells of every connection that ends, in several logs of its own; what matters is told by us.
+    for name in [name for name in logging.root.manager.loggerDict if name.partition(".")[0] == "distributed"]:
+        logging.getLogger(name).setLevel(logging.CRITICAL + 1)
     return distributed
 
 
@@ -61,6 +65,8 @@ class Cluster:
             BadInput: no address, or `distributed` is not installed.
             SchedulerLost: no scheduler answers there.
         """
+        if not _ADDRESS.fullmatch(address):
+            raise BadInput(f"--scheduler {address}: an address reads tcp://HOST:PORT, or tls://HOST:PORT")
         self._address = address
         distributed = _distributed()
         self._cancelled = distributed.client.CancelledError
@@ -70,8 +76,6 @@ class Cluster:
             raise SchedulerLost(
                 f"no Dask scheduler answers at {address} ({error}); start one: headwater scheduler"
             ) from error
-        except ValueError as error:
-            raise BadInput(f"--scheduler {address}: {error}; an address reads tcp://HOST:PORT") from error
 
     def close(self) -> None:
         """Leave; what was asked and not answered is given up."""
@@ -116,9 +120,13 @@ class Cluster:
             future.cancel()
 
 
-def serve_worker(address: str, name: str, folder: Path, pool: ThreadPoolExecutor, ready: Callable[[str], None]) -> None:
+def serve_worker(
+    address: str, name: str, folder: Path, pool: ThreadPoolExecutor, ready: Callable[[str], None],
+    abandon: Callable[[], None],
+) -> None:  # fmt: skip
     """Serve a scheduler as a worker that does one thing at a time, in `pool`, until a signal ends it or the scheduler
-    is gone. `folder` is for its own files; `ready` is told its address.
+    is gone. `folder` is for its own files; `ready` is told its address; `abandon` ends what it is at, once nobody takes
+    the answer any more.
 
     Raises:
         BadInput: no address, or `distributed` is not installed.
@@ -134,9 +142,10 @@ def serve_worker(address: str, name: str, folder: Path, pool: ThreadPoolExecutor
             dashboard=False, death_timeout=_ANSWER,
         )  # fmt: skip
 
+    if not _ADDRESS.fullmatch(address):
+        raise BadInput(f"{address}: the address of a scheduler reads tcp://HOST:PORT, or tls://HOST:PORT")
     try:
-        # What it was at is ended after it: nobody gets an answer that says no more than that.
-        asyncio.run(_serve(make, ready, executor_wait=False))
+        asyncio.run(_serve(make, ready, abandon, executor_wait=False))
     except (TimeoutError, OSError) as error:
         raise SchedulerLost(
             f"no Dask scheduler answers at {address} ({error}); start one: headwater scheduler"
@@ -158,20 +167,25 @@ def serve_scheduler(host: str, port: int, ready: Callable[[str], None]) -> None:
         return distributed.Scheduler(host=host, port=port, dashboard=False, dashboard_address=f"{host}:0")
 
     try:
-        asyncio.run(_serve(make, ready))
+        asyncio.run(_serve(make, ready, lambda: None))
     except OSError as error:
         raise HarnessError(f"no scheduler can listen at {host}:{port}: {error}") from error
 
 
-async def _serve(make: Callable[[], Any], ready: Callable[[str], None], **closing: bool) -> None:
-    """Run a server of Dask's until it ends, or a signal comes; then close it so."""
+async def _serve(
+    make: Callable[[], Any], ready: Callable[[str], None], abandon: Callable[[], None], **end: bool
+) -> None:
+    """Run a server of Dask's until a signal comes, and close it with the options `end`; or until it closes by itself,
+    when it is to `abandon` what it is at, since it waits for that."""
     told_to_stop = asyncio.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
         asyncio.get_running_loop().add_signal_handler(number, told_to_stop.set)
     server = await make()
     ready(server.address)
-    ends = [asyncio.create_task(server.finished()), asyncio.create_task(told_to_stop.wait())]
-    await asyncio.wait(ends, return_when=asyncio.FIRST_COMPLETED)
-    for end in ends:
-        end.cancel()
-    await server.close(**closing)
+    while server.status.name in ("running", "paused"):
+        with contextlib.suppress(TimeoutError):
+            await asyncio.wait_for(told_to_stop.wait(), _LOOK)
+        if told_to_stop.is_set():
+            await server.close(**end)
+    abandon()
+    await server.finished()

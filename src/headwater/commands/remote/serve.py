@@ -34,11 +34,7 @@ def be_worker(context: Context, address: str, name: str) -> int:
         context.emit(Note(f"worker {name} at {at} is ready for the scheduler at {address}"))
 
     with ThreadPoolExecutor(1, "station") as pool:
-        try:
-            serve_worker(address, name, folder, pool, ready)
-        finally:
-            # Before its thread is waited for: nobody takes what it is at.
-            prober.abandon()
+        serve_worker(address, name, folder, pool, ready, prober.abandon)
     return prober.ran
 
 
