@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import shutil
 import signal
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,7 @@ from typing import Any
 import pytest
 from bench import wait_for
 from hunting_ground import RELEASES, UNMASK, Ground, Ran, interrupt
-from scale import Scale, checked, held, plain_scheduler
+from scale import Scale, checked, held, listening, plain_scheduler
 
 CASES = ("--cases", "plain,never,fogged,arrived,masked")
 # What makes two rows the same: everything but how long it took and where it was known.
@@ -45,6 +46,14 @@ def test_two_workers_give_the_cells_of_the_local_run_and_the_store_keeps_them(sc
     again = checked(scale.client.run("matrix", *words, "--json"))
     assert again.json["probes_run"] == 0
     assert cells(again) == cells(far)
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform != "linux", reason="/proc tells where a process listens")
+def test_nothing_listens_on_every_network(scale: Scale) -> None:
+    scale.start("one")
+    for process in (scale.client.started[0], scale.processes["one"]):
+        assert listening(process.pid) == {"0100007F"}
 
 
 @pytest.mark.slow

@@ -26,7 +26,6 @@ HELD = """\
 # type = "RuntimeError"
 # message = 'the cache broke'
 # ///
-import os
 import time
 from pathlib import Path
 
@@ -129,6 +128,15 @@ class Scale:
             for process in ground.started:
                 process.kill()
                 process.communicate()
+
+
+def listening(number: int) -> set[str]:
+    """On Linux the addresses, in the kernel's hexadecimal, at which a process takes connections."""
+    process = Path(f"/proc/{number}")
+    links = [str(link.readlink()) for link in (process / "fd").iterdir()]
+    sockets = {link.removeprefix("socket:[").removesuffix("]") for link in links if link.startswith("socket:[")}
+    lines = [line.split() for table in ("tcp", "tcp6") for line in (process / "net" / table).read_text().splitlines()]
+    return {line[1].partition(":")[0] for line in lines if line[3] == "0A" and line[9] in sockets}
 
 
 def checked(done: Ran) -> Ran:

@@ -136,10 +136,12 @@ def serve_worker(
     distributed = _distributed()
 
     def make() -> Any:
+        # Whoever reaches a worker runs code there: it listens on the way to its scheduler only, not on every one.
+        host = distributed.utils.get_ip(distributed.comm.get_address_host(address))
         # Its memory is not watched: what needs memory is the probes, which have limits of their own.
         return distributed.Worker(
-            address, name=name, nthreads=1, executor=pool, local_directory=str(folder), memory_limit=0,
-            dashboard=False, death_timeout=_ANSWER,
+            address, name=name, nthreads=1, executor=pool, local_directory=str(folder), memory_limit=0, host=host,
+            dashboard=False, dashboard_address=f"{host}:0", death_timeout=_ANSWER,
         )  # fmt: skip
 
     if not _ADDRESS.fullmatch(address):
