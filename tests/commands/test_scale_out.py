@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import shutil
 import signal
+import socket
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -13,6 +14,7 @@ from typing import Any
 import pytest
 from bench import wait_for
 from hunting_ground import RELEASES, UNMASK, Ground, Ran, interrupt
+from index_server import IndexServer
 from scale import Scale, checked, held, listening, plain_scheduler
 
 CASES = ("--cases", "plain,never,fogged,arrived,masked")
@@ -57,16 +59,19 @@ def test_nothing_listens_on_every_network(scale: Scale) -> None:
 
 
 @pytest.mark.slow
-def test_a_killed_worker_loses_nothing(scale: Scale) -> None:
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGINT])
+def test_a_worker_that_is_killed_or_ended_loses_nothing(scale: Scale, number: signal.Signals) -> None:
     case = held(scale.folder / "held", "5.2.1")
     words = ("--cases", "held,never", *case.words)
     scale.start("one", "two")
     process = scale.client.start("matrix", *words, *scale.words, "--json")
     wait_for(lambda: "5.2.1" in case.begun, 60)
     victim = scale.at(case.begun["5.2.1"][0])
-    scale.processes[victim].send_signal(signal.SIGKILL)
+    scale.processes[victim].send_signal(number)
     wait_for(lambda: len(case.begun["5.2.1"]) == 2, 60)
     assert scale.at(case.begun["5.2.1"][1]) != victim
+    scale.processes[victim].communicate(timeout=60)
+    assert scale.processes[victim].returncode == (0 if number == signal.SIGINT else -signal.SIGKILL)
     case.let_go()
     out, err = process.communicate(timeout=120)
     far = checked(Ran(process.returncode, out, err))
@@ -206,12 +211,40 @@ def test_a_scheduler_that_goes_ends_the_workers_and_what_is_left_is_no_verdict(s
     assert scale.processes["one"].returncode == 0
 
 
+@pytest.mark.slow
+def test_what_is_taken_is_not_given_twice(scale: Scale) -> None:
+    scale.start("one")
+    port = scale.address.rpartition(":")[2]
+    again = checked(scale.ground("again").run("worker", scale.address, "--name", "one"))
+    assert (again.status, again.out) == (5, "")
+    assert "does not take the worker one" in again.err and "name taken" in again.err
+    other = checked(scale.client.run("scheduler", "--port", port))
+    assert other.status == 5
+    assert f"no scheduler can listen at 127.0.0.1:{port}" in other.err
+    far = scale.matrix("--cases", "never", "--releases", "5.0.0")
+    assert (far.status, far.json["workers"]["answered"]) == (0, {"one": 1})
+
+
+@pytest.mark.slow
+def test_what_is_no_scheduler(ground: Ground, index_server: IndexServer) -> None:
+    words = ["--cases", "never", "--executor", "dask", "--scheduler"]
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        done = checked(ground.run("matrix", *words, f"127.0.0.1:{free.getsockname()[1]}"))
+    assert (done.status, "Connection refused" in done.err) == (5, True)
+    other = index_server.url().removeprefix("http://").partition("/")[0]
+    done = checked(ground.run("matrix", *words, f"tcp://{other}"))
+    assert (done.status, f"no Dask scheduler answers at tcp://{other} (timed out)" in done.err) == (5, True)
+    done = checked(ground.run("matrix", *words, "tls://127.0.0.1:9"))
+    assert (done.status, "needs certificates" in done.err) == (2, True)
+
+
 @pytest.mark.parametrize(
     ("words", "told"),
     [
         (["--executor", "dask"], "go together"),
         (["--scheduler", "tcp://127.0.0.1:9"], "go together"),
-        (["--executor", "dask", "--scheduler", "nonsense://127.0.0.1"], "an address reads tcp://HOST:PORT"),
+        (["--executor", "dask", "--scheduler", "nonsense://127.0.0.1"], "reads tcp://HOST:PORT"),
     ],
 )
 def test_what_cannot_be_meant(ground: Ground, words: Sequence[str], told: str) -> None:

@@ -26,6 +26,7 @@ HELD = """\
 # type = "RuntimeError"
 # message = 'the cache broke'
 # ///
+import os
 import time
 from pathlib import Path
 

@@ -11,6 +11,8 @@ import contextlib
 import logging
 import re
 import signal
+import socket
+import time
 from collections.abc import Callable, Collection, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -19,8 +21,9 @@ from typing import Any
 from headwater.core.errors import BadInput, HarnessError
 
 _ANSWER = 20.0  # seconds until a scheduler has answered
+_GREETING = 5.0  # seconds until it has said the first word
 _LOOK = 0.5  # seconds between two looks whether a worker is still there
-_ADDRESS = re.compile(r"((tcp|tls)://)?([^/:\[\]]+|\[[^/\[\]]+\]):\d+")
+_ADDRESS = re.compile(r"((?P<protocol>tcp|tls)://)?(?P<host>[^/:\[\]]+|\[[^/\[\]]+\]):(?P<port>\d{1,5})")
 _EXTRA = (
     "this needs the package `distributed`, an extra of Headwater: pip install 'headwater[dask]', or run it by "
     "`python scripts/headwater.py`, which installs it"
@@ -55,6 +58,45 @@ def _distributed() -> Any:
     return distributed
 
 
+def _reach(address: str, role: str, patience: float) -> None:
+    """Look whether a scheduler listens at an address, for `patience` seconds, before Dask tries: that says less, and
+    never ends where something else listens.
+
+    Raises:
+        BadInput: no address, or one that asks for certificates where none are named.
+        SchedulerLost: nothing listens there.
+    """
+    found = _ADDRESS.fullmatch(address)
+    if found is None:
+        raise BadInput(f"{address}: the address of a scheduler reads tcp://HOST:PORT, or tls://HOST:PORT")
+    if found["protocol"] == "tls" and _distributed().Security().get_connection_args(role)["ssl_context"] is None:
+        raise BadInput(
+            f"{address} needs certificates, and Dask's settings name none: DASK_DISTRIBUTED__COMM__TLS__CA_FILE, "
+            f"DASK_DISTRIBUTED__COMM__TLS__{role.upper()}__CERT and ..._KEY"
+        )
+    limit = time.monotonic() + patience
+    while True:
+        try:
+            _greet(found["host"].strip("[]"), int(found["port"]), found["protocol"] == "tls")
+            return
+        except (OSError, OverflowError) as error:
+            if time.monotonic() > limit:
+                raise _lost(address, error) from error
+            time.sleep(_LOOK)
+
+
+def _greet(host: str, port: int, is_tls: bool) -> None:
+    """Connect; a server of Dask's speaks first, unless it speaks TLS."""
+    with socket.create_connection((host, port), _ANSWER) as connection:
+        connection.settimeout(_GREETING)
+        if not is_tls and not connection.recv(1):
+            raise ConnectionError("it hung up without a word")
+
+
+def _lost(address: str, why: object) -> SchedulerLost:
+    return SchedulerLost(f"no Dask scheduler answers at {address} ({why}); start one: headwater scheduler")
+
+
 class Cluster:
     """The workers of a scheduler, as a client of it. A worker is known by its address. Safe to use from threads."""
 
@@ -65,17 +107,14 @@ class Cluster:
             BadInput: no address, or `distributed` is not installed.
             SchedulerLost: no scheduler answers there.
         """
-        if not _ADDRESS.fullmatch(address):
-            raise BadInput(f"--scheduler {address}: an address reads tcp://HOST:PORT, or tls://HOST:PORT")
         self._address = address
         distributed = _distributed()
+        _reach(address, "client", patience=0)
         self._cancelled = distributed.client.CancelledError
         try:
             self._client = distributed.Client(address, timeout=_ANSWER, set_as_default=False)
         except OSError as error:
-            raise SchedulerLost(
-                f"no Dask scheduler answers at {address} ({error}); start one: headwater scheduler"
-            ) from error
+            raise _lost(address, error) from error
 
     def close(self) -> None:
         """Leave; what was asked and not answered is given up."""
@@ -144,16 +183,9 @@ def serve_worker(
             dashboard=False, dashboard_address=f"{host}:0", death_timeout=_ANSWER,
         )  # fmt: skip
 
-    if not _ADDRESS.fullmatch(address):
-        raise BadInput(f"{address}: the address of a scheduler reads tcp://HOST:PORT, or tls://HOST:PORT")
-    try:
-        asyncio.run(_serve(make, ready, abandon, executor_wait=False))
-    except (TimeoutError, OSError) as error:
-        raise SchedulerLost(
-            f"no Dask scheduler answers at {address} ({error}); start one: headwater scheduler"
-        ) from error
-    except ValueError as error:
-        raise HarnessError(f"the scheduler at {address} does not take the worker {name}: {error}") from error
+    _reach(address, "worker", _ANSWER)
+    refused = f"the scheduler at {address} does not take the worker {name}"
+    asyncio.run(_serve(make, refused, ready, abandon, executor_wait=False))
 
 
 def serve_scheduler(host: str, port: int, ready: Callable[[str], None]) -> None:
@@ -168,21 +200,22 @@ def serve_scheduler(host: str, port: int, ready: Callable[[str], None]) -> None:
     def make() -> Any:
         return distributed.Scheduler(host=host, port=port, dashboard=False, dashboard_address=f"{host}:0")
 
-    try:
-        asyncio.run(_serve(make, ready, lambda: None))
-    except OSError as error:
-        raise HarnessError(f"no scheduler can listen at {host}:{port}: {error}") from error
+    asyncio.run(_serve(make, f"no scheduler can listen at {host}:{port}", ready, lambda: None))
 
 
 async def _serve(
-    make: Callable[[], Any], ready: Callable[[str], None], abandon: Callable[[], None], **end: bool
+    make: Callable[[], Any], failed: str, ready: Callable[[str], None], abandon: Callable[[], None], **end: bool
 ) -> None:
     """Run a server of Dask's until a signal comes, and close it with the options `end`; or until it closes by itself,
-    when it is to `abandon` what it is at, since it waits for that."""
+    when it is to `abandon` what it is at, since it waits for that. `failed` says what it is that does not start."""
+    try:
+        server = await make()
+    except (OSError, RuntimeError, ValueError) as error:
+        why = error.__cause__ or error
+        raise HarnessError(f"{failed}: {str(why) or type(why).__name__}") from error
     told_to_stop = asyncio.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
         asyncio.get_running_loop().add_signal_handler(number, told_to_stop.set)
-    server = await make()
     ready(server.address)
     while server.status.name in ("running", "paused"):
         with contextlib.suppress(TimeoutError):
