@@ -159,14 +159,20 @@ def test_an_interrupt_keeps_what_is_done(scale: Scale, late: bool) -> None:
 
 @pytest.mark.slow
 def test_a_hunt_finds_what_it_finds_here_over_releases_and_commits(scale: Scale) -> None:
-    scale.start("one", "two")
+    scale.start("one")
     words = ("mended", "--find", "fixed", "--good", "5.7.0", "--bad", "5.0.0", "--repo", scale.client.repo, "--json")
     far = checked(scale.client.run("bisect", *words, *scale.words))
     assert (far.status, scale.client.number(far.change["first_good"])) == (0, 14)
-    assert sum(far.json["workers"]["answered"].values()) == far.json["probes_run"] > 0
-    again = checked(scale.client.run("bisect", *words, "--jobs", "2"))
-    assert again.json["probes_run"] == 0
-    assert again.json["changes"] == far.json["changes"]
+    assert far.json["workers"]["answered"] == {"one": far.json["probes_run"]}
+    here = checked(scale.client.run("bisect", *words))
+    assert here.json["probes_run"] == 0
+    assert here.json["changes"] == far.json["changes"]
+    assert cells(here) == cells(far)
+    # Several at a time ask in an order of their own, and find the same.
+    scale.start("two")
+    both = checked(scale.client.run("bisect", *words, *scale.words, "--fresh"))
+    assert both.change == far.change
+    assert set(both.json["workers"]["answered"]) == {"one", "two"}
 
 
 @pytest.mark.slow

@@ -16,8 +16,8 @@ class MatrixRequest:
     """Which cells, and how to run them.
 
     `releases` is a SPEC, None for all unless `commits` names revisions of the upstream repository; `cases` are ids, or
-    `none`; `tests` are `conformance` and `upstream`, and `repo` the repository for these. `way` says where
-    they run. `command` is the command line that goes on.
+    `none`; `tests` are `conformance` and `upstream`, and `repo` the repository for these. `way` says where they
+    run. `command` is the command line that goes on.
     """
 
     releases: str | None

@@ -109,8 +109,8 @@ class Crew:
             if answer.refusal is not None:
                 self._refuse(worker, answer.refusal)
                 continue
-            self._count(worker)
             if answer.complaint is None:
+                self._count(worker)
                 return answer
             complaints[worker.address] = answer
             self._take_down(worker, errand, answer.complaint)
