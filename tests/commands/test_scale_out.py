@@ -32,6 +32,7 @@ def local(scale: Scale, *words: str | Path) -> Ran:
     return checked(scale.ground("local").run("matrix", *words, "--json"))
 
 
+@pytest.mark.slow
 def test_two_workers_give_the_cells_of_the_local_run_and_the_store_keeps_them(scale: Scale) -> None:
     scale.client.series("mend", "5.1.0", UNMASK)
     scale.start("one", "two")
