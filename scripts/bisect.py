@@ -16,9 +16,9 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "src"))
 
-from headwater.bootstrap import enter_workspace
+from headwater.bootstrap import enter_workspace, extra_of
 
-enter_workspace(ROOT)
+enter_workspace(ROOT, extra=extra_of(sys.argv[1:]))
 
 from headwater.cli import main
 

@@ -16,7 +16,8 @@ import shutil
 import subprocess
 import sys
 import venv
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
 from pathlib import Path
 from typing import NoReturn
 
@@ -24,19 +25,28 @@ from headwater.core.index_settings import uv_environment
 from headwater.core.redaction import redact
 
 _STAMP = "headwater-stamp"
+# What stands for an extra of pyproject.toml being installed.
+_MODULES = {None: "pypi_simple", "dask": "distributed"}
 
 
-def enter_workspace(root: Path, group: str | None = None) -> None:
+def extra_of(words: Sequence[str]) -> str | None:
+    """The extra of pyproject.toml that a command line of `headwater` needs."""
+    serves = list(words[:1]) in (["worker"], ["scheduler"])
+    return "dask" if serves or "--executor=dask" in words or ("--executor", "dask") in pairwise(words) else None
+
+
+def enter_workspace(root: Path, group: str | None = None, extra: str | None = None) -> None:
     """Return where Headwater can be imported with what it needs; else start the running script again where it can.
 
-    `group` is a dependency group of pyproject.toml, such as "tests", that is needed as well.
+    `group` is a dependency group of pyproject.toml, such as "tests", or `extra` an extra, that is needed as well.
     """
-    environment = root / ".headwater" / (f"venv-{group}" if group else "venv")
+    also = group or extra
+    environment = root / ".headwater" / (f"venv-{also}" if also else "venv")
     if Path(sys.prefix).resolve() == environment.resolve():
         return
-    if group is None and importlib.util.find_spec("pypi_simple") and _is_installed():
+    if group is None and importlib.util.find_spec(_MODULES[extra]) and _is_installed():
         return
-    python = ensure_environment(root, environment, group)
+    python = ensure_environment(root, environment, group, extra)
     restart(python)
 
 
@@ -59,8 +69,9 @@ def restart(python: Path) -> NoReturn:
     os.execv(python, [str(python), *sys.argv])
 
 
-def ensure_environment(root: Path, environment: Path, group: str | None) -> Path:
-    """Make an environment with Headwater and a dependency group, unless it stands and is current; its Python."""
+def ensure_environment(root: Path, environment: Path, group: str | None, extra: str | None = None) -> Path:
+    """Make an environment with Headwater and a dependency group or an extra, unless it stands and is current; its
+    Python."""
     python = environment / "bin" / "python"
     wanted = _stamp(root)
     stamp = environment / _STAMP
@@ -71,9 +82,9 @@ def ensure_environment(root: Path, environment: Path, group: str | None) -> Path
     environment.parent.mkdir(parents=True, exist_ok=True)
     with _alone(environment.with_suffix(".lock")):
         if _text(stamp) != wanted:
-            what = f"Headwater and its {group} tools" if group else "Headwater"
+            what = f"Headwater and its {group} tools" if group else f"Headwater with {extra}" if extra else "Headwater"
             print(f"headwater: installing {what} into {environment} (once) ...", file=sys.stderr, flush=True)
-            _install(root, environment, python, group)
+            _install(root, environment, python, group, extra)
             stamp.write_text(wanted, encoding="utf-8")
     return python
 
@@ -89,13 +100,13 @@ def run_tool(words: list[str]) -> NoReturn:
     sys.exit(0)
 
 
-def _install(root: Path, environment: Path, python: Path, group: str | None) -> None:
+def _install(root: Path, environment: Path, python: Path, group: str | None, extra: str | None) -> None:
     if environment.exists():
         shutil.rmtree(environment)
     venv.create(environment, with_pip=True, symlinks=True)
     _run([str(python), "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "uv"])
     uv = [str(environment / "bin" / "uv"), "pip", "install", "--quiet", "--python", str(python)]
-    wanted = ["--editable", str(root)]
+    wanted = ["--editable", f"{root}[{extra}]" if extra else str(root)]
     if group is not None:
         wanted += ["--group", f"{root / 'pyproject.toml'}:{group}"]
     _run([*uv, *wanted], {**uv_environment(os.environ), "UV_NO_CONFIG": "1"})

@@ -15,6 +15,7 @@ from carries import RELEASES, Carries, write_series
 from grounds import INIT, ONE, RELEASE, THREE, TWO, Grounds, text
 from hunting_ground import Ground, build_ground, copy_ground
 from index_server import IndexServer, serving
+from scale import Scale, headwater_scheduler
 
 from headwater.effects.locks import TEST_PACKAGES
 
@@ -157,6 +158,14 @@ def carries(grounds: Grounds, shelf: Path, headwater: Callable[..., Any]) -> Car
 def kinds(ready: Grounds, headwater: Callable[..., Any]) -> Carries:
     """`headwater patch` on the series `example`, whose patches change files of every kind in every way."""
     return Carries(ready, headwater)
+
+
+@pytest.fixture
+def scale(ground: Ground, ground_template: Path, tmp_path: Path) -> Iterator[Scale]:
+    """A scheduler, and no worker yet."""
+    made = Scale(ground, ground_template, tmp_path, headwater_scheduler(ground, tmp_path))
+    yield made
+    made.end()
 
 
 @pytest.fixture(scope="session")

@@ -16,6 +16,7 @@ from index_server import IndexServer
 from made_log import made_log
 
 from headwater.commands.context import Context
+from headwater.commands.hand import Way
 from headwater.commands.hunt.bisect import bisect
 from headwater.commands.hunt.request import HuntRequest
 from headwater.core.events import silent
@@ -74,7 +75,8 @@ def replayed(ground: Ground, log: Path) -> tuple[str, list[str]]:
     with ExitStack() as exits:
         options = ProbeOptions()
         request = HuntRequest(
-            "plain", "5.0.0", "5.7.0", "introduced", "releases", None, "cpu", None, None, 1, None, "period", None,
+            "plain", "5.0.0", "5.7.0", "introduced", "releases", None, "cpu", None, None, Way("local", None, 1),
+            None, "period", None,
             False, (), log, None, None, options, "",
         )  # fmt: skip
         [change] = bisect(Context(ground.root, silent, True, exits), request).changes

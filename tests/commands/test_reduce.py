@@ -12,6 +12,7 @@ from hunting_ground import UNMASK, Ground, interrupt
 from reduced import CAUSE, MEND, NEAR, counting_case, hunks, laid_out, reduced, runs
 
 from headwater.commands.context import Context
+from headwater.commands.hand import Way
 from headwater.commands.hunt.bisect import bisect
 from headwater.commands.hunt.request import HuntRequest
 from headwater.core.errors import HarnessError
@@ -375,8 +376,8 @@ def test_a_reduction_that_the_machine_fails_leaves_what_the_hunt_found(
     options = ProbeOptions(False, 1, False)
     with ExitStack() as exits:
         request = HuntRequest(
-            "parted", *BROKE, "introduced", "releases", None, "cpu", None, None, 1, None, "latest", None,
-            False, (), None, None, None, options, "", reduce=True,
+            "parted", *BROKE, "introduced", "releases", None, "cpu", None, None, Way("local", None, 1), None, "latest",
+            None, False, (), None, None, None, options, "", reduce=True,
         )  # fmt: skip
         report = bisect(Context(ground.root, silent, True, exits), request)
     assert [change.after for change in report.changes] == [BROKE[1]]

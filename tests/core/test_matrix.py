@@ -121,6 +121,11 @@ def test_cells_of_the_cpu_go_on_while_an_accelerator_is_taken() -> None:
     assert schedule.is_empty
 
 
+def test_on_several_machines_each_has_accelerators_of_its_own() -> None:
+    schedule = Schedule(cells_of(columns(["a", "a"]), ROWS, ["cuda"], None), one_machine=False)
+    assert [[cell.device for cell in schedule.take(worker)][:1] for worker in (0, 1)] == [["cuda"], ["cuda"]]
+
+
 @given(st.lists(st.sampled_from("abc"), min_size=1, max_size=20))
 def test_neighbours_that_look_alike_are_one(looks: list[str]) -> None:
     those = columns(["g"] * len(looks))

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from headwater.bootstrap import _stamp, ensure_environment, restart
+from headwater.bootstrap import _stamp, ensure_environment, extra_of, restart
 from headwater.effects.installed import STARTED_BY
 
 ROOT = Path(__file__).parents[2]
@@ -61,10 +61,12 @@ def environ(machine: Mapping[str, str], home: Path, tmp_path_factory: pytest.Tem
     }
 
 
-def start(python: Path, copy: Path, script: str, environ: dict[str, str], cwd: Path) -> subprocess.Popen[str]:
+def start(
+    python: Path, copy: Path, script: str, environ: dict[str, str], cwd: Path, *words: str
+) -> subprocess.Popen[str]:
     # Without the site module nothing has imported the standard library's bisect, which scripts/bisect.py would shadow.
     return subprocess.Popen(
-        [str(python), "-S", str(copy / "scripts" / script), "--help"], cwd=cwd, env=environ, text=True,
+        [str(python), "-S", str(copy / "scripts" / script), *words, "--help"], cwd=cwd, env=environ, text=True,
         stdout=subprocess.PIPE, stderr=subprocess.PIPE,
     )  # fmt: skip
 
@@ -125,3 +127,34 @@ def test_an_environment_that_is_current_is_taken_as_it_is(tmp_path: Path, monkey
     monkeypatch.setenv("PATH", os.devnull)
     assert ensure_environment(tmp_path, environment, None) == environment / "bin" / "python"
     assert [path.name for path in environment.iterdir()] == ["headwater-stamp"]
+
+
+@pytest.mark.parametrize(
+    ("words", "extra"),
+    [
+        (["worker", "tcp://127.0.0.1:8786"], "dask"),
+        (["scheduler"], "dask"),
+        (["matrix", "--executor", "dask", "--scheduler", "a:1"], "dask"),
+        (["early-init", "--executor=dask"], "dask"),
+        (["matrix", "--executor", "local"], None),
+        (["matrix", "--output", "dask"], None),
+        (["repro", "worker"], None),
+        ([], None),
+    ],
+)
+def test_which_command_lines_need_an_extra(words: list[str], extra: str | None) -> None:
+    assert extra_of(words) == extra
+
+
+@pytest.mark.releases
+@pytest.mark.slow
+def test_an_extra_is_installed_beside_where_it_is_needed(
+    bare: Path, copy: Path, environ: dict[str, str], tmp_path: Path
+) -> None:
+    with start(bare, copy, "headwater.py", environ, tmp_path, "worker") as process:
+        out, err = process.communicate(timeout=500)
+    assert process.returncode == 0, err
+    assert "Usage: headwater worker" in out
+    assert "installing Headwater with dask into" in err
+    python = copy / ".headwater" / "venv-dask" / "bin" / "python"
+    subprocess.run([str(python), "-c", "import distributed, headwater"], check=True, env=environ)

@@ -9,7 +9,7 @@ from collections.abc import Collection
 import click
 
 # What does not belong to the question: where it runs, where the answer goes, what has to be run once more.
-NOT_ASKED = frozenset({"as_json", "file", "offline", "root", "fresh", "jobs"})
+NOT_ASKED = frozenset({"as_json", "file", "offline", "root", "fresh", "jobs", "executor", "scheduler"})
 
 
 def again(words: click.Context, not_asked: Collection[str] = ()) -> str:

@@ -5,13 +5,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import click
 
 from headwater.cli.again import again
 from headwater.cli.probing import answer_options
+from headwater.cli.remote import executor_options
 from headwater.cli.run import common_options, running
+from headwater.commands.hand import Way
 from headwater.commands.hunt.bisect import bisect
 from headwater.commands.hunt.request import HuntRequest
 from headwater.effects.answers import keep_answer
@@ -93,11 +95,13 @@ def _way_options(function: Callable[..., Any]) -> Callable[..., Any]:
 @_range_options
 @_way_options
 @answer_options()
+@executor_options
 @common_options
 @click.pass_context
 def bisect_command(
     words: click.Context, /, what: str, fresh: bool, repeat: int, allow_network: bool, as_json: bool, file: Path | None,
-    offline: bool, root: Path | None, **asked: Any,
+    offline: bool, root: Path | None, executor: Literal["local", "dask"], scheduler: str | None, jobs: int,
+    **asked: Any,
 ) -> None:  # fmt: skip
     """Find the release, and the commit, that introduced or fixed a bug.
 
@@ -121,6 +125,7 @@ def bisect_command(
     request = HuntRequest(
         what=what,
         options=ProbeOptions(fresh, repeat, allow_network),
+        way=Way(executor, scheduler, jobs),
         command=again(words, ("undo", "log", "replay", "git_log")),
         **asked,
     )

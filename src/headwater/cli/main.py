@@ -18,6 +18,7 @@ from headwater.cli.patch import patch_group
 from headwater.cli.pr import pr_group
 from headwater.cli.probing import repro_command, test_patched_command
 from headwater.cli.reduce import backport_command, reduce_command
+from headwater.cli.remote import scheduler_command, worker_command
 from headwater.cli.report import report_command
 from headwater.cli.upkeep import cache_group, checkout_command, pins_group
 from headwater.effects.git import shed_git_variables
@@ -70,6 +71,8 @@ for command in (
     checkout_command,
     pins_group,
     cache_group,
+    scheduler_command,
+    worker_command,
 ):
     headwater.add_command(command)
 

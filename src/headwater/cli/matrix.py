@@ -5,13 +5,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import click
 
 from headwater.cli.again import again
 from headwater.cli.probing import cases_dir_option, probe_options
+from headwater.cli.remote import executor_options
 from headwater.cli.run import common_options, running
+from headwater.commands.hand import Way
 from headwater.commands.matrix.matrix import matrix
 from headwater.commands.matrix.request import MatrixRequest
 from headwater.effects.files import write_atomically
@@ -61,13 +63,15 @@ def _way_options(function: Callable[..., Any]) -> Callable[..., Any]:
 @click.command("matrix")
 @_cell_options
 @cases_dir_option
+@executor_options
 @_way_options
 @probe_options
 @common_options
 @click.pass_context
 def matrix_command(
     words: click.Context, /, junit_file: Path | None, markdown_file: Path | None, fresh: bool, repeat: int,
-    allow_network: bool, as_json: bool, file: Path | None, offline: bool, root: Path | None, **asked: Any,
+    allow_network: bool, as_json: bool, file: Path | None, offline: bool, root: Path | None,
+    executor: Literal["local", "dask"], scheduler: str | None, jobs: int, **asked: Any,
 ) -> None:  # fmt: skip
     """What holds where: cases and test suites over releases and devices, before and after a series.
 
@@ -83,7 +87,9 @@ def matrix_command(
     Status 0: every cell was run and has the verdict that the atlas expects (where it knows nothing: good or absent).
     """
     command = again(words, ("junit_file", "markdown_file"))
-    request = MatrixRequest(options=ProbeOptions(fresh, repeat, allow_network), command=command, **asked)
+    request = MatrixRequest(
+        options=ProbeOptions(fresh, repeat, allow_network), way=Way(executor, scheduler, jobs), command=command, **asked
+    )
     for path in filter(None, (junit_file, markdown_file)):
         if not path.parent.is_dir():
             raise click.BadParameter(f"the folder {path.parent} is not there", param_hint="--junit, --markdown")

@@ -17,6 +17,7 @@ from headwater.effects.index import Index
 from headwater.effects.locks import LockMaker
 from headwater.effects.mirror import Mirror
 from headwater.effects.probe import ProbeOptions, Prober, Subject
+from headwater.effects.store import Store
 from headwater.effects.subjects import Subjects
 from headwater.effects.trees import Trees
 from headwater.effects.upstream_git import Upstream, open_upstream
@@ -94,9 +95,9 @@ class Context:
         """Locks of the packages of a day."""
         return DatedLocks(self.cache, self.locks, self.emit, self.offline)
 
-    def prober(self, options: ProbeOptions) -> Prober:
-        """A prober on these caches, whose fork servers end with the run."""
-        prober = Prober(self.cache, self.environments, self.workspace.pins.package, options, self.emit)
+    def prober(self, options: ProbeOptions, store: Store | None = None) -> Prober:
+        """A prober on these caches, whose fork servers end with the run; `store` stands for the caches' own."""
+        prober = Prober(self.cache, self.environments, self.workspace.pins.package, options, self.emit, store)
         return self.exits.enter_context(prober)
 
     def surroundings(self, subject: Subject, rows: list[ProbeResult]) -> Surroundings:

@@ -10,6 +10,7 @@ from typing import Literal
 from packaging.version import Version
 
 from headwater.core.commits import Commit
+from headwater.core.crew import CrewReport
 from headwater.core.reducing import ReductionReport
 from headwater.core.results import INTERRUPTED, HuntResult, ProbeResult
 from headwater.core.verdicts import Verdict
@@ -122,7 +123,7 @@ class HuntReport:
     (`inconclusive`); of a hunt that went on from releases to commits it holds both answers, the commits' last. `notes`
     are what a reader must know: what was learned, what was not looked at, why it went no further. `reduction` is of
     what lies between the two neighbours of the last change, where that was asked for. `obstacle` is as in `Found`;
-    `commits` are the ids of those that were searched, in their order.
+    `commits` are the ids of those that were searched, in their order; `crew` tells of the workers of a scheduler.
     """
 
     what: str
@@ -141,6 +142,7 @@ class HuntReport:
     reduction: ReductionReport | None = None
     obstacle: Obstacle = "ends"
     commits: tuple[str, ...] = ()
+    crew: CrewReport | None = None
 
     @property
     def exit_status(self) -> int:

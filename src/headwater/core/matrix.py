@@ -104,13 +104,15 @@ def cells_of(columns: Sequence[Column], rows: Sequence[Row], devices: Sequence[s
 
 @dataclass
 class Schedule:
-    """Who runs what next: whole batches, an environment by as few workers as can be, an accelerator by one at a time.
+    """Who runs what next: whole batches, an environment by as few workers as can be, an accelerator by one at a time
+    where the workers are on `one_machine`.
 
     A worker stays with its environment as long as there is something to do in it, then takes one that nobody is at,
     and only then helps another worker, which starts that environment once more.
     """
 
     cells: Sequence[Cell]
+    one_machine: bool = True
     _waiting: list[list[Cell]] = field(init=False)
     _at: dict[int, str] = field(default_factory=dict, init=False)
     _busy: dict[int, str] = field(default_factory=dict, init=False)
@@ -133,7 +135,7 @@ class Schedule:
         batch = self._choose(free, worker)
         self._waiting.remove(batch)
         self._at[worker] = batch[0].group
-        if has_accelerator(batch[0].device):
+        if self.one_machine and has_accelerator(batch[0].device):
             self._busy[worker] = with_index(batch[0].device)
         return batch
 

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+from headwater.core.crew import CrewReport
 from headwater.core.matrix import Cell, Column, Row, spans
 from headwater.core.results import INTERRUPTED, Comparison, ProbeResult, exit_status
 from headwater.core.verdicts import Verdict
@@ -30,7 +31,7 @@ class MatrixReport:
 
     `columns`, `rows` and `devices` span it; `results` holds what was run of its `cells`, with expectations; `compared`
     the suites before and after the series, by place. `seconds` is the wall time of all cells together, `ran` how many
-    probes were run for them. `command` is the command line that goes on.
+    probes were run for them. `command` is the command line that goes on; `crew` tells of the workers of a scheduler.
     """
 
     columns: tuple[Column, ...]
@@ -44,6 +45,7 @@ class MatrixReport:
     ran: int
     interrupted: bool
     command: str
+    crew: CrewReport | None = None
 
     @cached_property
     def done(self) -> list[tuple[Cell, ProbeResult]]:

@@ -87,6 +87,15 @@ class Environments:
     def _torch(self) -> TorchSource:
         return find_torch(self._workspace.pins.torch, self._index(), self._offline)
 
+    @property
+    def torch(self) -> str:
+        """The torch that environments get on this machine, with its build.
+
+        Raises:
+            EnvironmentUnavailable: it cannot be had.
+        """
+        return self._torch.version
+
     def describe(self, pin: Pin, dated: DatedLock | None = None) -> Environment:
         """The environment of a release, with the packages of its group or of one day. It need not be built yet: its
         key is enough to look up verdicts.

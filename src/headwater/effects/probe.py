@@ -52,9 +52,10 @@ class Subject:
 
     `revision` is what people call it; `pin` the release whose environment it runs in; `tree` its id; `lay_out` puts
     it on disk, which nothing needs that is already known (with `distrust=True` where it turned out to be damaged);
-    `series` names the series applied to it. `untestable` says why there is no environment for it, where that is known
-    without looking. `bring` puts what the tree is made of into the mirror, for a series to be applied to it. `dated`
-    are the packages to run with, instead of those of the release's group. `release`: it is one, patched or not.
+    `series` names the series applied to it, without the patches `drop`. `untestable` says why there is no environment
+    for it, where that is known without looking. `bring` puts what the tree is made of into the mirror, for a series to
+    be applied to it. `dated` are the packages to run with, instead of those of the release's group. `release`: it is
+    one, patched or not.
     """
 
     revision: str
@@ -66,6 +67,7 @@ class Subject:
     bring: Callable[[], object] = nothing
     dated: DatedLock | None = None
     release: Version | None = None
+    drop: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -79,15 +81,17 @@ class ProbeOptions:
 
 
 class Prober:
-    """Probes, and remembers. A context manager, which ends the fork servers. `ran` counts the probes that were run;
-    `begins` is called before one is, and not where its verdict is known."""
+    """Probes, and remembers in `store`, by default that of the cache. A context manager, which ends the fork servers.
+    `ran` counts the probes that were run; `begins` is called before one is, and not where its verdict is known;
+    `options` may be others between two probes."""
 
     def __init__(
-        self, cache: Cache, environments: Environments, package: str, options: ProbeOptions, emit: Emit = silent
-    ) -> None:
+        self, cache: Cache, environments: Environments, package: str, options: ProbeOptions, emit: Emit = silent,
+        store: Store | None = None,
+    ) -> None:  # fmt: skip
         self._cache, self._environments, self._package = cache, environments, package
-        self._options, self._emit = options, emit
-        self._store = Store(cache.store, emit)
+        self.options, self._emit = options, emit
+        self._store = store or Store(cache.store, emit)
         self._recordings = Recordings(cache, emit)
         self._devices: dict[tuple[str, str], Device | str] = {}
         self._exits = ExitStack()
@@ -114,8 +118,8 @@ class Prober:
         Raises:
             ToldToStop: what was run ended with an exit status from 128 on.
         """
-        numbers = range(first, first + self._options.repeat)
-        rows = [self._once(subject, case, device, n, fresh or self._options.fresh) for n in numbers]
+        numbers = range(first, first + self.options.repeat)
+        rows = [self._once(subject, case, device, n, fresh or self.options.fresh) for n in numbers]
         verdicts = [row.verdict for row in rows]
         verdict, shown = combine(verdicts), rows[telling(verdicts)]
         if verdict is Verdict.FLAKY:
@@ -132,7 +136,7 @@ class Prober:
     @property
     def repeats(self) -> int:
         """How many repetitions one probe takes."""
-        return self._options.repeat
+        return self.options.repeat
 
     def record(self, subject: Subject, case: Case, device: str) -> Recording:
         """Record what a case runs of the library, or recall it. It is a probe of its own, with more time than the case
@@ -142,7 +146,7 @@ class Prober:
             BadInput: the case needs the network, which is not allowed.
             HarnessError: there is no environment or no such device, or the probe could not be run.
         """
-        if case.network and not self._options.allow_network:
+        if case.network and not self.options.allow_network:
             raise BadInput(f"{case.id} needs --allow-network")
         if subject.untestable is not None:
             raise EnvironmentUnavailable(subject.untestable)
@@ -152,7 +156,7 @@ class Prober:
             raise HarnessError(f"{case.id} cannot be recorded on {device}: {found}")
         limits = limits_of(device, case.time_limit * _RECORDED)
         key = key_of(subject.tree, case, environment.key, found, limits)
-        known = None if self._options.fresh else self._recordings.recall(subject.tree, key)
+        known = None if self.options.fresh else self._recordings.recall(subject.tree, key)
         if known is not None:
             return known
         with Tape(self._scratch / "tape") as tape:
@@ -168,7 +172,7 @@ class Prober:
             case.id, subject.revision, subject.series, device, Verdict.UNTESTABLE, Evidence(), 0.0, False,
             subject.tree, None,
         )  # fmt: skip
-        if (stands := case.without_probe(subject.release, device, self._options.allow_network)) is not None:
+        if (stands := case.without_probe(subject.release, device, self.options.allow_network)) is not None:
             return replace(row, verdict=stands[0], evidence=stands[1])
         try:
             if subject.untestable is not None:

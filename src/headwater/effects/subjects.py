@@ -126,5 +126,7 @@ class Subjects:
         with self.carrier() as carrier:
             applied = carrier.apply(carrier.stack(series, subject.pin.version), target, drop, subject.pin.version)
         tree = self._mirror.library_tree(applied.commit)
-        patched = replace(subject, tree=tree, lay_out=partial(self._trees.ensure, tree), series=series.name)
+        patched = replace(
+            subject, tree=tree, lay_out=partial(self._trees.ensure, tree), series=series.name, drop=tuple(drop)
+        )
         return PatchedSubject(patched, applied.commit, applied.patches)

@@ -14,6 +14,7 @@ from headwater.core.hunting import short_name
 from headwater.core.matrix import Column, Row, span_name
 from headwater.core.matrix_report import Look, MatrixReport
 from headwater.core.verdicts import Verdict
+from headwater.report.crew import crew_lines
 from headwater.report.matrix_words import (
     needless_lines,
     not_run_line,
@@ -56,7 +57,7 @@ def print_matrix(console: Console, report: MatrixReport) -> None:
     rows = [result for _cell, result in report.done]
     words = [summary(report), probes_sentence(report.ran, rows)]
     words += ["All as expected."] if rows and report.exit_status == 0 else []
-    print_lines(console, [" ".join(words)])
+    print_lines(console, [" ".join(words), *crew_lines(report.crew)])
 
 
 def _lines(report: MatrixReport) -> list[tuple[Row, str]]:

@@ -13,6 +13,7 @@ from headwater.core.matrix import Cell, Column, span_name
 from headwater.core.matrix_report import MatrixReport
 from headwater.core.results import ProbeResult
 from headwater.core.verdicts import Verdict
+from headwater.report.crew import crew_object
 from headwater.report.machine import comparison_object, probe_object
 from headwater.report.matrix_words import (
     changes_words,
@@ -46,6 +47,7 @@ def matrix_object(report: MatrixReport) -> dict[str, Any]:
         ],
         "probes_run": report.ran,
         "interrupted": report.interrupted,
+        "workers": crew_object(report.crew),
     }
 
 

@@ -8,8 +8,10 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import replace
 from functools import partial
+from typing import Any
 
 from headwater.commands.context import Context
+from headwater.commands.hand import Hand
 from headwater.commands.patch.choosing import needless_patches
 from headwater.core.commits import Commit
 from headwater.core.errors import (
@@ -36,11 +38,13 @@ Answers = Mapping[tuple[str, int], Verdict]
 
 
 class Oracle:
-    """Probes a target on revisions. `answers` are verdicts of a log, by name and repetition, that stand for probes."""
+    """Probes a target on revisions. `answers` are verdicts of a log, by name and repetition, that stand for probes.
+    Where there are `remote` hands they probe revisions, and this machine all else, e.g. trees between two."""
 
     def __init__(
         self, context: Context, target: Target, device: str, options: ProbeOptions, jobs: int, series: Series | None,
         commits: Callable[[], CommitSubjects], answers: Answers, undo: Collection[str], by_day: bool,
+        remote: Sequence[Hand] = (),
     ) -> None:  # fmt: skip
         self.context, self.target, self.device = context, target, device
         self.case = target.case
@@ -48,11 +52,15 @@ class Oracle:
         self._by_day = by_day
         self._subjects: dict[str, Subject] = {}
         self._rows: dict[str, list[ProbeResult]] = {}
-        self._probers = [context.prober(options) for _ in range(jobs)]
+        self._probers = [context.prober(options) for _ in range(1 if remote else jobs)]
         self._free: queue.SimpleQueue[Prober] = queue.SimpleQueue()
         for prober in self._probers:
             self._free.put(prober)
-        self._pool = context.exits.enter_context(ThreadPoolExecutor(jobs, "probe"))
+        self._remote = remote
+        self._far: queue.SimpleQueue[Hand] = queue.SimpleQueue()
+        for hand in remote:
+            self._far.put(hand)
+        self._pool = context.exits.enter_context(ThreadPoolExecutor(self.jobs, "probe"))
         # Making ready is a help and no more: one thread for trees and one for environments, which take longer.
         self._trees_ahead, self._environments_ahead = ThreadPoolExecutor(1, "trees"), ThreadPoolExecutor(1, "envs")
         for ahead in (self._trees_ahead, self._environments_ahead):
@@ -64,12 +72,12 @@ class Oracle:
     @property
     def ran(self) -> int:
         """How many probes were run."""
-        return sum(prober.ran for prober in self._probers)
+        return sum(hand.ran for hand in (*self._probers, *self._remote))
 
     @property
     def jobs(self) -> int:
         """How many probes run at a time."""
-        return len(self._probers)
+        return len(self._remote or self._probers)
 
     def rows(self) -> tuple[ProbeResult, ...]:
         """One row a revision, in the order in which they were first probed: the verdict of all its repetitions."""
@@ -147,19 +155,20 @@ class Oracle:
 
     def abandon(self) -> None:
         """End what is being probed, at once and without a verdict; nothing can be asked any more."""
-        for prober in self._probers:
-            prober.abandon()
+        for hand in (*self._probers, *self._remote):
+            hand.abandon()
 
     def _probe(self, point: Point, repetition: int, ahead: Sequence[Point]) -> ProbeResult:
         name = name_of(point)
         known = self._answers.get((name, repetition))
         if known is not None and name not in self._undo:
             return self._row(name, known, Evidence("Replayed", "from the log"), cached=True)
-        prober = self._free.get()
-        prober.begins = partial(self._make_ready, [point, *ahead])
+        resting: queue.SimpleQueue[Any] = self._far if self._remote else self._free
+        hand: Hand = resting.get()
+        hand.begins = partial(self._make_ready, [point, *ahead])
         try:
-            first = repetition * prober.repeats
-            return prober.probe(self.subject(point), self.case, self.device, first, name in self._undo)
+            first = repetition * hand.repeats
+            return hand.probe(self.subject(point), self.case, self.device, first, name in self._undo)
         except BadInput as error:
             # Of a revision that nobody named, e.g. one that is older than the library's place in the repository.
             return self._row(name, Verdict.UNTESTABLE, Evidence("BadRevision", str(error)))
@@ -168,8 +177,8 @@ class Oracle:
         except HarnessError as error:
             return self._row(name, Verdict.HARNESS_ERROR, Evidence(type(error).__name__, str(error)))
         finally:
-            prober.begins = nothing
-            self._free.put(prober)
+            hand.begins = nothing
+            resting.put(hand)
 
     def _row(self, name: str, verdict: Verdict, evidence: Evidence, cached: bool = False) -> ProbeResult:
         """A row for what was not probed."""

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
+from headwater.commands.hand import Way
 from headwater.core.errors import BadInput
 from headwater.effects.probe import ProbeOptions
 
@@ -19,7 +20,7 @@ class HuntRequest:
     """What to hunt for, and where.
 
     `what` is a case id, a script, an executable or a pytest node id. `good` and `bad` name revisions, None for those to
-    be found by walking outward; `series` a series to be applied wherever it applies. `jobs` probes run at a time.
+    be found by walking outward; `series` a series to be applied wherever it applies. `way` says where it probes.
     `confidence` asks for a Bayesian search of a flaky bug. `grid` and `exhaustive` are for `find` all; `undo` are
     revisions whose verdicts are not to be believed; `replay` a log to answer from, `log` where to write one. `command`
     is the command line that asks the same again. `reduce` goes on from two neighbours to the hunks between them.
@@ -34,7 +35,7 @@ class HuntRequest:
     device: str
     series: str | None
     cases_dir: Path | None
-    jobs: int
+    way: Way
     confidence: float | None
     deps: Literal["latest", "period", "both"]
     grid: int | None

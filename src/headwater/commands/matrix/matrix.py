@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
@@ -13,10 +13,11 @@ from packaging.version import Version
 
 from headwater.commands.conformance import as_it_is, comparison, note_missing_suite
 from headwater.commands.context import Context
-from headwater.commands.matrix.local import LocalExecutor
 from headwater.commands.matrix.request import MatrixRequest
 from headwater.commands.matrix.runner import CellRunner
+from headwater.commands.matrix.threads import Threads
 from headwater.commands.patch.choosing import needless_patches, probed_needless
+from headwater.commands.remote.hands import crew_of, hands
 from headwater.commands.repro import choose_cases
 from headwater.core.commits import Commit
 from headwater.core.errors import BadInput, EnvironmentUnavailable
@@ -39,16 +40,10 @@ OWN_TESTS = ("tests/utils/test_cache_utils.py", "tests/utils/test_masking_utils.
 IN_SDISTS = ("tests/test_executorch.py",)
 NO_CASES = "none"
 _PROGRESS = "matrix"
-MakeExecutor = Callable[[Context, CellRunner, MatrixRequest], Executor]
 
 
-def local(context: Context, runner: CellRunner, request: MatrixRequest) -> Executor:
-    """What runs cells on this machine."""
-    return LocalExecutor(context, runner, request.options, request.jobs)
-
-
-def matrix(context: Context, request: MatrixRequest, make_executor: MakeExecutor = local) -> MatrixReport:
-    """Run every cell, by what `make_executor` gives. Interrupted, it returns what is done.
+def matrix(context: Context, request: MatrixRequest) -> MatrixReport:
+    """Run every cell. Interrupted, it returns what is done.
 
     Raises:
         BadInput: no such release, commit, case, device, series or repository; nothing to run.
@@ -57,7 +52,9 @@ def matrix(context: Context, request: MatrixRequest, make_executor: MakeExecutor
     runner = CellRunner(context, request.repo, request.cases_dir)
     planner = _Planner(context, request, runner)
     plan = planner.plan()
-    executor = make_executor(context, runner, request)
+    crew = crew_of(context, request.way, request.series is not None)
+    workers = hands(context, request.options, request.way, crew, request.repo)
+    executor: Executor = Threads(runner, workers, one_machine=crew is None)
     course = _Course(context, plan)
     interrupted = False
     began = time.monotonic()
@@ -69,7 +66,7 @@ def matrix(context: Context, request: MatrixRequest, make_executor: MakeExecutor
     results, compared = _judged(context, plan, course.results)
     return MatrixReport(
         plan.columns, plan.rows, plan.devices, request.series, plan.cells, results, compared, seconds,
-        executor.ran + planner.ran, interrupted, request.command,
+        executor.ran + planner.ran, interrupted, request.command, crew.report if crew else None,
     )  # fmt: skip
 
 

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from headwater.commands.hand import Way
 from headwater.effects.probe import ProbeOptions
 
 
@@ -15,8 +16,8 @@ class MatrixRequest:
     """Which cells, and how to run them.
 
     `releases` is a SPEC, None for all unless `commits` names revisions of the upstream repository; `cases` are ids, or
-    `none`; `tests` are `conformance` and `upstream`, and `repo` the repository for these. `jobs` cells run at a time.
-    `command` is the command line that goes on.
+    `none`; `tests` are `conformance` and `upstream`, and `repo` the repository for these. `way` says where they
+    run. `command` is the command line that goes on.
     """
 
     releases: str | None
@@ -27,6 +28,6 @@ class MatrixRequest:
     series: str | None
     tests: Sequence[str]
     repo: str | None
-    jobs: int
+    way: Way
     options: ProbeOptions
     command: str

@@ -8,6 +8,7 @@ from pathlib import Path
 from threading import Lock
 
 from headwater.commands.context import Context
+from headwater.commands.hand import Hand
 from headwater.core.cases import Case
 from headwater.core.errors import BadInput, HarnessError, PatchFailed
 from headwater.core.matrix import Cell
@@ -15,7 +16,7 @@ from headwater.core.releases import parse_version
 from headwater.core.results import ProbeResult
 from headwater.core.verdicts import Evidence, Verdict
 from headwater.effects.commit_subjects import CommitSubjects
-from headwater.effects.probe import Prober, Subject
+from headwater.effects.probe import Subject
 from headwater.effects.sdists import sdist_file
 from headwater.effects.targets import UpstreamFiles, upstream_files, upstream_suite
 from headwater.effects.upstream_git import Upstream
@@ -25,7 +26,7 @@ from headwater.effects.upstream_git import Upstream
 class CellRunner:
     """Runs cells with the workspace and caches of `context`. `repo` is the upstream repository that the cells' commits
     are from, None without one; `cases_dir` a folder with cases beside the workspace's. Threads may share one, each with
-    a prober of its own."""
+    a hand of its own."""
 
     context: Context
     repo: str | None
@@ -36,7 +37,7 @@ class CellRunner:
     _upstream: Upstream | None = field(default=None, init=False)
     _lock: Lock = field(default_factory=Lock, init=False)
 
-    def run(self, cell: Cell, prober: Prober) -> ProbeResult:
+    def run(self, cell: Cell, hand: Hand) -> ProbeResult:
         """Run one cell, or recall it. What keeps one cell from being run is its result, and no end of the others.
 
         Raises:
@@ -53,7 +54,7 @@ class CellRunner:
             return _without_probe(cell, verdict, type(error).__name__, str(error))
         if case is None:
             return self._without_tests(cell)
-        return prober.probe(subject, case, cell.device)
+        return hand.probe(subject, case, cell.device)
 
     def _subject(self, cell: Cell) -> Subject:
         """The cell's tree, patched or not."""

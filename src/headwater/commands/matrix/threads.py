@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Running cells on this machine: a few threads, each with fork servers of its own."""
+"""Running cells: a few threads, each with a hand of its own."""
 
 from __future__ import annotations
 
@@ -8,22 +8,21 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from threading import Condition
 
-from headwater.commands.context import Context
+from headwater.commands.hand import Hand
 from headwater.commands.matrix.runner import CellRunner
 from headwater.core.matrix import Cell, Schedule
 from headwater.core.results import ProbeResult
-from headwater.effects.probe import ProbeOptions, Prober
 
 # What a worker says: a cell's result; that it has ended, with the error that ended it, if any.
 _Said = tuple[Cell, ProbeResult] | BaseException | None
 
 
-class LocalExecutor:
-    """Runs cells by `jobs` workers at a time; see `core.matrix.Executor`."""
+class Threads:
+    """Runs cells by a thread for each of `hands`, which are on `one_machine` or on several; see
+    `core.matrix.Executor`."""
 
-    def __init__(self, context: Context, runner: CellRunner, options: ProbeOptions, jobs: int) -> None:
-        self._context, self._runner = context, runner
-        self._probers = [context.prober(options) for _ in range(jobs)]
+    def __init__(self, runner: CellRunner, hands: Sequence[Hand], one_machine: bool) -> None:
+        self._runner, self._hands, self._one_machine = runner, hands, one_machine
         self._said: queue.SimpleQueue[_Said] = queue.SimpleQueue()
         self._turn = Condition()
         self._stopped = False
@@ -31,16 +30,16 @@ class LocalExecutor:
     @property
     def ran(self) -> int:
         """How many probes were run."""
-        return sum(prober.ran for prober in self._probers)
+        return sum(hand.ran for hand in self._hands)
 
     def run(self, cells: Sequence[Cell], done: Callable[[Cell, ProbeResult], None]) -> None:
         """Run cells; `done` is called in this thread."""
-        schedule = Schedule(cells)
-        with ThreadPoolExecutor(len(self._probers), "cells") as pool:
-            for worker, prober in enumerate(self._probers):
-                pool.submit(self._work, worker, prober, schedule)
+        schedule = Schedule(cells, self._one_machine)
+        with ThreadPoolExecutor(len(self._hands), "cells") as pool:
+            for worker, hand in enumerate(self._hands):
+                pool.submit(self._work, worker, hand, schedule)
             try:
-                self._listen(len(self._probers), done)
+                self._listen(len(self._hands), done)
             except BaseException:
                 # Before the threads are waited for: nobody who interrupts a matrix waits for a probe of minutes.
                 self._stop()
@@ -64,15 +63,15 @@ class LocalExecutor:
         with self._turn:
             self._stopped = True
             self._turn.notify_all()
-        for prober in self._probers:
-            prober.abandon()
+        for hand in self._hands:
+            hand.abandon()
 
-    def _work(self, worker: int, prober: Prober, schedule: Schedule) -> None:
+    def _work(self, worker: int, hand: Hand, schedule: Schedule) -> None:
         """One worker: batch after batch, until there are none."""
         try:
             while batch := self._next(worker, schedule):
                 for cell in batch:
-                    result = self._runner.run(cell, prober)
+                    result = self._runner.run(cell, hand)
                     # What was ended has no verdict.
                     if self._stopped:
                         return

@@ -1,0 +1,223 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Who is asked, and what becomes of a probe whose worker is gone or cannot run it; the workers do as they are told."""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Callable, Collection, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field, replace
+from threading import Event
+from typing import Any, cast
+
+import pytest
+from bench import wait_for
+
+from headwater.commands.remote.crew import Crew
+from headwater.commands.remote.errand import Answer, Errand
+from headwater.core.cases import Case
+from headwater.core.crew import SERIES, Identity
+from headwater.core.errors import Abandoned, HarnessError
+from headwater.core.events import Event as Told
+from headwater.core.events import Note
+from headwater.core.results import ProbeResult
+from headwater.core.verdicts import Evidence, Outcome, Verdict
+from headwater.effects.cluster import Cluster, SchedulerLost, WorkerLost
+from headwater.effects.probe import ProbeOptions
+
+ME = Identity("me", {"Headwater": "0.1.0 (a)", "pins": "p", SERIES: "s"})
+CASE = Case("case", "", "case.py", (), "crash", (), 60, False, "", "", {"case.py": b""})
+ERRAND = Errand(ME, "5.0.0", None, (), None, None, CASE, "cpu", 0, False, ProbeOptions())
+RAN = Outcome("returned", "run", Evidence(), 0.1)
+GOOD = ProbeResult("case", "5.0.0", None, "cpu", Verdict.GOOD, Evidence(), 0.1, False, "tree", "env", outcomes=(RAN,))
+
+
+def without(verdict: Verdict, why: str) -> ProbeResult:
+    """The row of a worker that could run nothing."""
+    return replace(GOOD, verdict=verdict, evidence=Evidence("HarnessError", why), outcomes=())
+
+
+@dataclass
+class Workers:
+    """Stands for a cluster: `they` say how each worker answers, None where it is gone with what it was given."""
+
+    they: dict[str, Callable[[], Answer | None]]
+    identities: dict[str, object] = field(default_factory=dict)
+    asked: list[str] = field(default_factory=list)
+    is_there: bool = True
+
+    def workers(self) -> set[str]:
+        if not self.is_there:
+            raise SchedulerLost("the scheduler is gone")
+        return set(self.they)
+
+    def ask_all(self, _question: object, workers: Collection[str]) -> Mapping[str, object]:
+        return {one: self.identities.get(one, replace(ME, name=one)) for one in workers}
+
+    def run(self, worker: str, _task: object, told: bytes, _gone: object) -> bytes:
+        assert pickle.loads(told) == ERRAND
+        self.asked.append(worker)
+        answer = self.they[worker]()
+        if answer is None:
+            del self.they[worker]
+            raise WorkerLost(f"{worker} is gone")
+        return pickle.dumps(answer)
+
+    def close(self) -> None:
+        self.they.clear()
+
+
+Make = Callable[..., Crew]
+SAID: list[Told] = []
+
+
+@pytest.fixture
+def crew_of() -> Iterator[Make]:
+    """A crew on workers that do as they are told."""
+    made: list[Crew] = []
+    SAID.clear()
+
+    def make(workers: Workers, with_series: bool = False) -> Crew:
+        made.append(Crew(cast(Cluster, workers), "tcp://s:1", ME, with_series, SAID.append, patience=0.5))
+        return made[-1]
+
+    yield make
+    for crew in made:
+        crew.close()
+
+
+def good() -> Answer:
+    return Answer(GOOD, ran=1)
+
+
+def gone() -> None:
+    return None
+
+
+def says(answer: Answer) -> Callable[[], Answer]:
+    return lambda: answer
+
+
+def notes() -> list[str]:
+    return [event.text for event in SAID if isinstance(event, Note)]
+
+
+def test_what_a_worker_was_at_is_given_to_another(crew_of: Make) -> None:
+    crew = crew_of(Workers({"a": gone, "b": gone, "c": good}))
+    answer = crew.ask(ERRAND, "env")
+    assert answer.row == GOOD
+    assert crew.report.answered == {"c": 1}
+    assert crew.report.reruns == 2
+    assert notes() == [f"worker {name} is gone; case on 5.0.0 (cpu) is run again by another" for name in "ab"]
+
+
+def test_what_ends_every_worker_is_no_verdict_and_not_given_to_all(crew_of: Make) -> None:
+    workers = Workers(dict.fromkeys("abc", gone) | {"d": good})
+    row = crew_of(workers).ask(ERRAND, "env").row
+    assert row is not None
+    assert row.verdict is Verdict.HARNESS_ERROR
+    assert row.evidence == Evidence("WorkersLost", "3 workers were gone while they ran it: a, b, c")
+    assert workers.asked == ["a", "b", "c"]
+
+
+@pytest.mark.parametrize("verdict", [Verdict.HARNESS_ERROR, Verdict.UNTESTABLE, Verdict.UNAVAILABLE])
+def test_what_one_worker_cannot_run_another_may(crew_of: Make, verdict: Verdict) -> None:
+    poor = says(Answer(without(verdict, "no environment")))
+    crew = crew_of(Workers({"a": poor, "b": good}))
+    assert [crew.ask(ERRAND, "env").row for _ in range(3)] == [GOOD] * 3
+    assert crew.report.unfit == {"a": "no environment"}
+    assert [note for note in notes() if "no environment" in note] == [
+        "worker a cannot run case on 5.0.0 (cpu): no environment; others are asked"
+    ]
+
+
+def test_what_none_can_run_is_shown_as_that(crew_of: Make) -> None:
+    workers = Workers({name: says(Answer(without(Verdict.HARNESS_ERROR, f"{name} has none"))) for name in "ab"})
+    row = crew_of(workers).ask(ERRAND, "env").row
+    assert row is not None
+    assert (row.verdict, row.evidence.message) == (Verdict.HARNESS_ERROR, "b has none")
+    assert sorted(workers.asked) == ["a", "b"]
+
+
+def test_a_failure_that_ran_is_an_answer(crew_of: Make) -> None:
+    row = replace(GOOD, verdict=Verdict.HARNESS_ERROR, outcomes=(replace(RAN, end="harness"),))
+    workers = Workers({"a": says(Answer(row)), "b": good})
+    assert crew_of(workers).ask(ERRAND, "env").row == row
+
+
+def test_without_workers_there_is_an_end_and_a_late_one_is_taken(crew_of: Make) -> None:
+    workers = Workers({"a": gone})
+    crew = crew_of(workers)
+    row = crew.ask(ERRAND, "env").row
+    assert row is not None and row.evidence.type == "NoWorker"
+    late = Workers({"a": gone})
+    other = crew_of(late)
+    with ThreadPoolExecutor(1) as pool:
+        waiting = pool.submit(other.ask, ERRAND, "env")
+        wait_for(lambda: late.asked == ["a"])
+        late.they["b"] = good
+        assert waiting.result().row == GOOD
+
+
+def test_a_scheduler_that_goes_is_told(crew_of: Make) -> None:
+    workers = Workers({"a": good})
+    crew = crew_of(workers)
+    workers.is_there = False
+    wait_for(lambda: len(crew) == 0)
+    row = crew.ask(ERRAND, "env").row
+    assert row is not None and row.evidence == Evidence("NoWorker", "the scheduler is gone")
+
+
+def test_a_worker_keeps_its_environment_and_an_idle_one_takes_a_new_one(crew_of: Make) -> None:
+    workers = Workers({"a": good, "b": good})
+    crew = crew_of(workers)
+    for group in ("old", "new", "new", "old", "old", "new"):
+        crew.ask(ERRAND, group)
+    first, second, *rest = workers.asked
+    assert first != second
+    assert rest == [second, first, first, second]
+
+
+def test_who_is_not_like_the_asker_is_refused(crew_of: Make) -> None:
+    identities: dict[str, object] = {
+        "code": Identity("code", {**ME.parts, "Headwater": "0.1.0 (b)"}),
+        "pins": Identity("pins", {**ME.parts, "pins": "q"}),
+        "patches": Identity("patches", {**ME.parts, SERIES: "t"}),
+        "alien": AttributeError("no such thing"),
+    }
+    crew = crew_of(Workers(dict.fromkeys(identities, good), identities))
+    assert crew.report.refused == {
+        "code": "its Headwater is 0.1.0 (b), and here 0.1.0 (a)",
+        "pins": "its pins differ",
+        "alien": "it was not started by `headwater worker`",
+    }
+    assert len(crew) == 1
+    with pytest.raises(HarnessError, match=r"no worker at tcp://s:1 can be used .*patches: its patches differ"):
+        crew_of(Workers(dict.fromkeys(identities, good), identities), with_series=True)
+
+
+def test_a_worker_that_refuses_is_not_asked_again(crew_of: Make) -> None:
+    workers = Workers({"a": says(Answer(None, refusal="its pins differ")), "b": good})
+    crew = crew_of(workers)
+    assert [crew.ask(ERRAND, "env").row for _ in range(2)] == [GOOD] * 2
+    assert workers.asked == ["a", "b", "b"]
+    assert crew.report.refused == {"a": "its pins differ"}
+
+
+def test_nobody_waits_after_an_interrupt(crew_of: Make) -> None:
+    held = Event()
+
+    def hold() -> Any:
+        held.wait()
+        return good()
+
+    workers = Workers({"a": hold})
+    crew = crew_of(workers)
+    with ThreadPoolExecutor(2) as pool:
+        pool.submit(crew.ask, ERRAND, "env")
+        wait_for(lambda: workers.asked == ["a"])
+        waiting = pool.submit(crew.ask, ERRAND, "env")
+        crew.abandon()
+        with pytest.raises(Abandoned):
+            waiting.result()
+        held.set()
