@@ -17,9 +17,12 @@ from hunting_ground import git
 pytestmark = [pytest.mark.releases, pytest.mark.slow]
 Run = Callable[..., Any]
 SERIES = "hybrid-static-cache"
-CASES = ("early-init", "is-initialized", "max-cache-len", "max-batch-size")
-# The commit before upstream's own fix.
-LAST_BAD = "e7835fba01322488d685a3b2e75273361f3100f5~1"
+CASES = (
+    (1, "early-init"), (2, "is-initialized"), (3, "max-cache-len"), (4, "max-batch-size"),
+    (4, "static-max-batch-size-fresh"),
+)  # fmt: skip
+# Upstream's own fix. What the fourth patch mends it left as it was: that came before 5.13.0 too.
+FIX = "e7835fba01322488d685a3b2e75273361f3100f5"
 
 
 def lines_of(folder: Path) -> dict[tuple[str, str, str], tuple[str, str, str]]:
@@ -43,7 +46,7 @@ def bundle(headwater: Run, tmp_path: Path) -> Path:
 
 
 def test_git_am_on_a_clone_at_that_tree_and_tests_red_then_green(bundle: Path, test_cache: Path) -> None:
-    wanted = {(f"000{n}", case, device) for n, case in enumerate(CASES, 1) for device in ("cpu", "meta")}
+    wanted = {(f"000{n}", case, device) for n, case in CASES for device in ("cpu", "meta")}
     wanted |= {(f"000{n}", "tests", "cpu") for n in range(1, 5)}
     assert lines_of(bundle) == dict.fromkeys(wanted, ("bad", "good", "good"))
     evidence = json.loads((bundle / "evidence.json").read_text(encoding="utf-8"))
@@ -106,7 +109,7 @@ def test_a_written_bundle_passes_and_repeats_elsewhere(headwater: Run, bundle: P
 def test_the_commit_before_upstreams_fix(headwater: Run, tmp_path: Path) -> None:
     repo = os.environ["HEADWATER_TEST_REPO"]
     words = ("--repo", repo, "--device", "cpu", "--output", tmp_path / "out")
-    done = headwater("pr", SERIES, "--onto", LAST_BAD, *words)
+    done = headwater("pr", SERIES, "--onto", f"{FIX}~1", *words)
     assert done.status == 0, done.err
     evidence = json.loads((tmp_path / "out" / "evidence.json").read_text(encoding="utf-8"))
     [line] = evidence["library"]
@@ -117,6 +120,11 @@ def test_the_commit_before_upstreams_fix(headwater: Run, tmp_path: Path) -> None
     checked = headwater("pr", "check", tmp_path / "out", "--repo", repo, "--json")
     kinds = {one["kind"] for one in checked.json["reasons"]}
     assert kinds == {"body-unwritten", "no-go-ahead"}, checked.out
-    done = headwater("pr", SERIES, "--onto", LAST_BAD.removesuffix("~1"), *words)
+    done = headwater("pr", SERIES, "--onto", FIX, *words, "--json")
+    left_out = done.json["evidence"]["left_out"]
+    assert [(one["file"][:4], one["state"]) for one in left_out] == [
+        (f"000{number}", "fixed-upstream") for number in (1, 2, 3)
+    ]
+    done = headwater("pr", SERIES, "--onto", "main", *words)
     assert done.status == 1
     assert "fixed upstream in 5.13.0" in done.out

@@ -239,6 +239,6 @@ def _notes(context: Context, bundle: Bundle, target: Target) -> list[str]:
     if cases and all(atlas.expected(case, newest) is Verdict.GOOD for case in cases):
         notes.append(
             f"fixed upstream in {fixed_in(atlas, cases, newest)}: this bundle is for a maintenance line or a fork of "
-            f"{target.version}, and main needs no pull request"
+            f"{target.subject.revision[:12]}, and main needs no pull request"
         )
     return notes
