@@ -168,9 +168,12 @@ def test_without_an_atlas_the_patch_says_where_it_was_fixed(ground: Ground) -> N
 
 
 def test_what_the_target_does_not_need_is_left_out(ground: Ground) -> None:
-    sent = send(write_series(ground, ["mended", "early"], "5.3.0"), "--onto", "5.5.0")
+    series = write_series(ground, ["mended", "early"], "5.3.0")
+    sent = send(series, "--onto", "5.5.0")
     assert [path.name for path in sent.patches] == ["0001-early-works.patch"]
     assert sent.evidence["left_out"] == [{"file": "0001-mended.patch", "state": "fixed-upstream"}]
+    done = ground.run("pr", "mend", "--onto", "5.5.0", "--device", "cpu", "--output", sent.folder, "--json")
+    assert {**done.json["evidence"], "times": None} == {**sent.evidence, "times": None}
 
 
 def test_the_former_export_is_compared_and_a_persons_words_stay(ground: Ground) -> None:

@@ -103,8 +103,8 @@ def make_pr(context: Context, request: PrRequest) -> PrReport:
     bundle, left_out = context.mirror.mending(_outgoing, context, series, target, needless, known)
     chosen = [str(one) for one in select(request.releases, context.workspace.pins.versions)] if request.releases else []
     bundle = replace(bundle, devices=devices, releases=tuple(one for one in chosen if one != target.subject.revision))
-    evidence = context.mirror.mending(_gather, context, prober, target, bundle)
-    contents, notes = _files(context, series, target, bundle, replace(evidence, left_out=left_out), former)
+    seen = replace(context.mirror.mending(_gather, context, prober, target, bundle), left_out=left_out)
+    contents, evidence, notes = _files(context, series, target, bundle, seen, former)
     written, kept = write_bundle(folder, contents, former.evidence if former and former.folder == folder else None)
     notes += _notes(context, bundle, target)
     return replace(empty, files=written, kept=kept, notes=tuple(notes), evidence=evidence, ran=prober.ran)
@@ -185,8 +185,8 @@ def _gather(context: Context, prober: Prober, target: Target, bundle: Bundle) ->
 
 def _files(
     context: Context, series: Series, target: Target, bundle: Bundle, evidence: PrEvidence, former: Former | None
-) -> tuple[dict[str, bytes], list[str]]:
-    """The bundle's files by their paths in it, `evidence.json` last; and notes."""
+) -> tuple[dict[str, bytes], PrEvidence, list[str]]:
+    """The bundle's files by their paths in it, `evidence.json` last; the whole evidence; and notes."""
     contents = {**dict(bundle.contents), **_case_files(bundle, evidence)}
     notes = []
     if former is not None:
@@ -204,7 +204,7 @@ def _files(
     sums = {name: hashlib.sha256(content).hexdigest() for name, content in drafts.items()}
     whole = replace(evidence, headings=headings_of(texts[TEMPLATE]), written=sums)
     contents |= {**drafts, EVIDENCE: write_evidence(whole).encode()}
-    return contents, notes
+    return contents, whole, notes
 
 
 def _case_files(bundle: Bundle, evidence: PrEvidence) -> dict[str, bytes]:
