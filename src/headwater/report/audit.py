@@ -11,7 +11,7 @@ from rich.console import Console
 from headwater.core.auditing import Audit, KnownBug, Remedy
 from headwater.core.verdicts import Verdict
 from headwater.report.atlas import change_object
-from headwater.report.terminal import issue_text, plain_table, print_lines
+from headwater.report.terminal import plain_table, print_lines
 
 
 def print_audit(console: Console, what: str, audit: Audit, notes: Sequence[str]) -> None:
@@ -32,18 +32,12 @@ def print_audit(console: Console, what: str, audit: Audit, notes: Sequence[str])
 
 def _print_table(console: Console, bugs: Sequence[KnownBug]) -> None:
     table = plain_table()
-    for name in ("id", "severity", "since", "without", "series", "issues"):
-        table.add_column(name, overflow="fold", no_wrap=name != "series")
+    for name in ("id", "severity", "since", "without", "series"):
+        # The id is what the next command takes; the rest may wrap, so that a narrow terminal loses nothing.
+        table.add_column(name, overflow="fold", no_wrap=name == "id")
     for bug in bugs:
         series = ", ".join(dict.fromkeys(remedy.series for remedy in bug.remedies)) or "none"
-        table.add_row(
-            bug.case.id,
-            bug.case.severity,
-            _since(bug),
-            _without(bug),
-            series,
-            "\n".join(issue_text([one]) for one in bug.case.references),
-        )
+        table.add_row(bug.case.id, bug.case.severity, _since(bug), _without(bug), series)
     console.print(table)
 
 
