@@ -27,7 +27,7 @@ from headwater.core.pins import IndexFile, Pin
 from headwater.core.recording import Recording
 from headwater.core.results import ProbeResult
 from headwater.core.verdicts import Outcome, Signature, Verdict, judge
-from headwater.effects import probe as probing
+from headwater.effects import probe_keys
 from headwater.effects.blobs import blob_id
 from headwater.effects.envs import DatedLock, Environment, Environments
 from headwater.effects.folders import Folders
@@ -278,6 +278,6 @@ def limits(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
 
     def set_limits(**named: Any) -> None:
         for name, value in named.items():
-            monkeypatch.setattr(probing, f"_{name.upper()}", value)
+            monkeypatch.setattr(probe_keys, f"_{name.upper()}", value)
 
     return set_limits
