@@ -334,3 +334,14 @@ def test_files(ground: Ground, tmp_path: Path) -> None:
     suites = list(ElementTree.parse(report).getroot())
     assert [suite.get("name") for suite in suites] == ["5.3.0 cpu", "5.4.0 cpu"]
     assert [suite.get("tests") for suite in suites] == ["3", "3"]
+
+
+@pytest.mark.parametrize("named", [False, True])
+def test_what_does_not_tell_on_a_device_is_as_it_should_be_unless_named(ground: Ground, named: bool) -> None:
+    path = ground.root / "tests" / "repro" / "plain.py"
+    text = path.read_text(encoding="utf-8")
+    path.write_text(text.replace("# references = []\n", '# references = []\n# devices = ["cpu"]\n'), encoding="utf-8")
+    words = ("--cases", "plain") if named else ()
+    done = ground.run("matrix", "--releases", "5.0.0", "--devices", "meta", *words, "--json")
+    [row] = [one for one in done.json["probes"] if one["case"] == "plain"]
+    assert (row["verdict"], row["as_expected"]) == ("unavailable", not named)

@@ -18,7 +18,7 @@ from headwater.commands.matrix.runner import CellRunner
 from headwater.commands.matrix.threads import Threads
 from headwater.commands.patch.choosing import needless_patches, probed_needless
 from headwater.commands.remote.hands import crew_of, hands
-from headwater.commands.repro import choose_cases
+from headwater.commands.repro import choose_cases, on_device
 from headwater.core.commits import Commit
 from headwater.core.errors import BadInput, EnvironmentUnavailable
 from headwater.core.events import Advanced, Finished, Started
@@ -63,7 +63,7 @@ def matrix(context: Context, request: MatrixRequest) -> MatrixReport:
     except KeyboardInterrupt:
         interrupted = True
     seconds = time.monotonic() - began
-    results, compared = _judged(context, plan, course.results)
+    results, compared = _judged(context, request, plan, course.results)
     return MatrixReport(
         plan.columns, plan.rows, plan.devices, request.series, plan.cells, results, compared, seconds,
         executor.ran + planner.ran, interrupted, request.command, crew.report if crew else None,
@@ -203,10 +203,16 @@ class _Course:
 
 
 def _judged(
-    context: Context, plan: _Plan, results: Mapping[Cell, ProbeResult]
+    context: Context, request: MatrixRequest, plan: _Plan, results: Mapping[Cell, ProbeResult]
 ) -> tuple[dict[Cell, ProbeResult], dict[tuple[Row, str, str], Comparison]]:
     """The results with what was expected of each, and the suites compared before and after the series."""
-    judged = {cell: _expecting(context, plan, cell, result) for cell, result in results.items()}
+    cases = context.workspace.cases(request.cases_dir) if any(row.kind == "case" for row in plan.rows) else {}
+    judged = {}
+    for cell, result in results.items():
+        judged[cell] = _expecting(context, plan, cell, result)
+        if not cell.row.is_suite:
+            expected = on_device(cases[cell.row.name], cell.device, bool(request.cases), judged[cell].expected)
+            judged[cell] = replace(judged[cell], expected=expected)
     compared = {}
     before = {cell.place: cell for cell in results if cell.series is None}
     for cell in results:
