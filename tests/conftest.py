@@ -97,7 +97,7 @@ def workspace(whole_workspace: Path) -> Path:
     """The same with the founding cases alone, and what the atlas says of them."""
     folder = whole_workspace / "tests" / "repro"
     for path in folder.glob("*.py"):
-        if path.stem != "casekit" and path.stem.replace("_", "-") not in FOUNDING:
+        if not path.stem.endswith("kit") and path.stem.replace("_", "-") not in FOUNDING:
             path.unlink()
     atlas = folder / "atlas.toml"
     head, *tables = re.split(r"(?m)^(?=\[\[)", atlas.read_text(encoding="utf-8"))

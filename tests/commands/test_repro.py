@@ -28,7 +28,9 @@ def test_founding_cases(headwater: Run, release: str, hybrid: str) -> None:
     done = headwater("repro", release, *ONLY_FOUNDING, "--json")
     assert done.status == 0, done.err
     assert done.json["schema"] == 1
-    assert done.verdicts() == {case: "good" if case == "batch-size" else hybrid for case in FOUNDING}
+    # The batch size of a dynamic cache can be asked for from 5.13.0 on.
+    sizes = "bad" if release == "5.24.0" else "good"
+    assert done.verdicts() == {case: sizes if case == "batch-size" else hybrid for case in FOUNDING}
 
 
 def test_the_report_s_own_error_is_the_evidence(headwater: Run) -> None:

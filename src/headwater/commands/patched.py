@@ -18,7 +18,15 @@ from headwater.core.cases import Case
 from headwater.core.errors import BadInput, PatchFailed
 from headwater.core.events import Note
 from headwater.core.releases import select
-from headwater.core.results import Comparison, PatchedReport, PatchedRun, ProbeResult, has_accelerator, parse_devices
+from headwater.core.results import (
+    Comparison,
+    PatchedReport,
+    PatchedRun,
+    ProbeResult,
+    also_mended,
+    has_accelerator,
+    parse_devices,
+)
 from headwater.core.series import resolve_patch
 from headwater.core.states import PatchState
 from headwater.core.verdicts import Verdict
@@ -126,7 +134,8 @@ def _run(
                 on_device(case, device, bool(request.cases), expected)
                 for expected in _expectations(atlas, case, series, patched, skipped)
             )
-            lines.append(_comparison(case.id, first, second, (before_it, after_it)))
+            line = _comparison(case.id, first, second, (before_it, after_it))
+            lines.append(line if series.names(case.id) else replace(line, after=also_mended(line.after)))
         if device == "cpu" or has_accelerator(device):
             lines += _test_lines(context, prober, patched, before, device)
             lines += conformance_lines(context, prober, before, patched.subject, device)

@@ -13,7 +13,7 @@ from headwater.commands.context import Context
 from headwater.commands.patch.choosing import needless_patches, require_some
 from headwater.core.cases import Case
 from headwater.core.errors import BadInput
-from headwater.core.results import ProbeResult, ReproReport, parse_devices
+from headwater.core.results import ProbeResult, ReproReport, also_mended, parse_devices
 from headwater.core.verdicts import Verdict
 from headwater.effects.probe import ProbeOptions, Subject
 from headwater.effects.series_folder import Series
@@ -71,7 +71,8 @@ def repro(context: Context, request: ReproRequest) -> ReproReport:
             for case in chosen:
                 row = prober.probe(subject, case, device)
                 expected = on_device(case, device, bool(request.cases), _expected(context, case, version, series))
-                rows.append(replace(row, expected=expected))
+                row = replace(row, expected=expected)
+                rows.append(also_mended(row) if series is not None and not series.names(case.id) else row)
     except KeyboardInterrupt:
         interrupted = True
     return ReproReport(rows, context.surroundings(subject, rows), prober.ran, interrupted)
@@ -111,6 +112,6 @@ def on_device(case: Case, device: str, named: bool, expected: Verdict | None) ->
 
 def _expected(context: Context, case: Case, version: Version | None, series: Series | None) -> Verdict | None:
     """What the atlas says; for the cases of a series that is applied, `good`."""
-    if series is not None and any(case.id in patch.cases for patch in series.patches):
+    if series is not None and series.names(case.id):
         return Verdict.GOOD
     return context.workspace.atlas.expected(case.id, version)

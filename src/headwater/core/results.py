@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from headwater.core.errors import BadInput
@@ -110,6 +110,13 @@ class ReproReport:
     def exit_status(self) -> int:
         """The status that the command ends with."""
         return INTERRUPTED if self.interrupted else exit_status(self.rows)
+
+
+def also_mended(row: ProbeResult) -> ProbeResult:
+    """The row of a case on a patched tree, where no patch names the case: that it is good instead of bad is as little a
+    failure as a test that newly passes."""
+    mended = (row.expected, row.verdict) == (Verdict.BAD, Verdict.GOOD)
+    return replace(row, expected=Verdict.GOOD) if mended else row
 
 
 @dataclass(frozen=True)

@@ -46,6 +46,10 @@ class Series:
         """The releases that its patches, or those of a variant, are written against: there every patch is needed."""
         return {self.file.base, *(variant.file.base for variant in self.variants.values())}
 
+    def names(self, case: str) -> bool:
+        """Whether a patch says that it mends a case."""
+        return any(case in patch.cases for patch in self.patches)
+
     def variant_for(self, release: Version | None) -> Variant | None:
         """The variant that serves a release; None where the default does, or where it is none of the index."""
         entry = self.range_for(release)

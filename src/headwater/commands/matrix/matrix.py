@@ -26,7 +26,7 @@ from headwater.core.hunting import Point, name_of
 from headwater.core.matrix import Cell, Column, Executor, Row, cells_of
 from headwater.core.matrix_report import MatrixReport
 from headwater.core.releases import select
-from headwater.core.results import Comparison, ProbeResult, parse_devices
+from headwater.core.results import Comparison, ProbeResult, also_mended, parse_devices
 from headwater.core.states import PatchState
 from headwater.core.verdicts import Verdict
 from headwater.effects.nearest_commit import nearest_commit
@@ -213,6 +213,8 @@ def _judged(
         if not cell.row.is_suite:
             expected = on_device(cases[cell.row.name], cell.device, bool(request.cases), judged[cell].expected)
             judged[cell] = replace(judged[cell], expected=expected)
+            if cell.series and plan.series is not None and not plan.series.names(cell.row.name):
+                judged[cell] = also_mended(judged[cell])
     compared = {}
     before = {cell.place: cell for cell in results if cell.series is None}
     for cell in results:
