@@ -115,8 +115,8 @@ def test_where_it_came_from(tmp_path: Path, origin: object, words: str | None) -
 
 def test_an_editable_one_lies_in_its_checkout(tmp_path: Path) -> None:
     folder = environment(tmp_path / "venv")
-    install(folder, "5.10.2", {"url": "file:///work/my%20clone", "dir_info": {"editable": True}})
-    assert find(folder).place == Path("/work/my clone")
+    install(folder, "5.10.2", {"url": "file:///srv/my%20clone", "dir_info": {"editable": True}})
+    assert find(folder).place == Path("/srv/my clone")
 
 
 def test_what_is_no_python(tmp_path: Path) -> None:
