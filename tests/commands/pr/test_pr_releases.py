@@ -17,10 +17,7 @@ from hunting_ground import git
 pytestmark = [pytest.mark.releases, pytest.mark.slow]
 Run = Callable[..., Any]
 SERIES = "hybrid-static-cache"
-CASES = (
-    (1, "early-init"), (2, "is-initialized"), (3, "max-cache-len"), (4, "max-batch-size"),
-    (4, "static-max-batch-size-fresh"),
-)  # fmt: skip
+CASES = ((1, "early-init"), (2, "is-initialized"), (3, "max-cache-len"), (4, "max-batch-size"))
 # Upstream's own fix. What the fourth patch mends it left as it was: that came before 5.13.0 too.
 FIX = "e7835fba01322488d685a3b2e75273361f3100f5"
 
