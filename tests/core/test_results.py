@@ -3,10 +3,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from headwater.core.errors import BadInput
-from headwater.core.results import ProbeResult, exit_status, has_accelerator, parse_devices
+from headwater.core.results import ProbeResult, also_mended, exit_status, has_accelerator, parse_devices
 from headwater.core.verdicts import Evidence, Verdict
 
 PASSING = {Verdict.GOOD, Verdict.ABSENT}
@@ -70,3 +72,12 @@ def test_exit_status(verdict: Verdict) -> None:
 
 def test_nothing_probed_is_nothing_passed() -> None:
     assert exit_status([]) == 1
+
+
+@pytest.mark.parametrize("expected", [None, *Verdict])
+@pytest.mark.parametrize("verdict", Verdict)
+def test_only_good_instead_of_bad_is_mended_beside(verdict: Verdict, expected: Verdict | None) -> None:
+    seen = row(verdict, expected)
+    mended = (expected, verdict) == (Verdict.BAD, Verdict.GOOD)
+    assert also_mended(seen) == (replace(seen, expected=Verdict.GOOD) if mended else seen)
+    assert also_mended(seen).as_expected == (seen.as_expected or mended)
