@@ -4,7 +4,7 @@ of releases with `uv run --with transformers==X`, as a person would write it.
 
 `git bisect run` takes its ends on trust and its answer from one probe of each side; Headwater probes both ends twice,
 and the answer and its parent once more. So there are two rows of each: against git's run alone, and against that run
-with as many probes of ends and answer by hand."""
+with as many probes of ends and answer by hand. A third row is of a hunt that is asked again, which git cannot know."""
 
 from __future__ import annotations
 
@@ -68,8 +68,7 @@ class Hunts:
         (self._folder / "step.sh").write_text(text, encoding="utf-8")
 
     def sample(self, hunt: Callable[[], None], state: str) -> list[float]:
-        """The seconds of a hunt: "cold", with empty caches; "warm", on what the one before left. No verdict is taken
-        from before."""
+        """The seconds of a hunt: "cold", with empty caches; "warm", on what the one before left."""
         if state == "cold":
             for name in ("cache", "uv"):
                 shutil.rmtree(self._folder / name, ignore_errors=True)
@@ -80,13 +79,13 @@ class Hunts:
         """The seconds of the last hunt, and of proving by hand what it took on trust."""
         return [self._took + timed(self.prove_by_hand)]
 
-    def ours(self) -> None:
-        """`headwater bisect`, a process as a user starts it.
+    def ours(self, *more: str) -> None:
+        """`headwater bisect`, a process as a user starts it; with "--fresh" no verdict is taken from before.
 
         Raises:
             HarnessError: it has another answer.
         """
-        words = ("bisect", CASE, "--good", GOOD, "--bad", BAD, "--history", "releases", "--fresh")
+        words = ("bisect", CASE, "--good", GOOD, "--bad", BAD, "--history", "releases", *more)
         environ = {**self._caches(), "HEADWATER_CACHE": str(self._folder / "cache")}
         said = proc.run([sys.executable, "-m", "headwater", *words], environ=environ, cwd=self._root)
         if f"introduced in {FOUND}" not in said:
@@ -133,23 +132,24 @@ def measure(context: Context, folder: Path, rounds: int, tell: Callable[[str], N
     """Measure both ways in turns: each cold and then warm."""
     hunts = Hunts(context, folder)
     hunts.prepare()
+    again = "the same hunt asked again"
     ours, git, proved = f"hunt over {GOOD} to {BAD}", "git bisect run with uv run", "the same, ends and answer proved"
     names: list[str] = []
     samplers: dict[str, Sampler] = {}
-    for way, action in ((ours, hunts.ours), (git, hunts.by_hand)):
+    for way, action in ((ours, partial(hunts.ours, "--fresh")), (git, hunts.by_hand)):
         for state in ("cold", "warm"):
             names.append(f"{way}, {state}")
             samplers[names[-1]] = partial(hunts.sample, action, state)
             if way == git:
                 names.append(f"{proved}, {state}")
                 samplers[names[-1]] = hunts.sample_proofs
+    names.append(f"{again}, warm")
+    samplers[names[-1]] = partial(hunts.sample, hunts.ours, "warm")
     found = interleaved(samplers, names, rounds, tell)
 
     def samples(way: str, state: str) -> Samples:
         return Samples(f"{way}, {state}", tuple(found[f"{way}, {state}"]))
 
     aims = {"cold": COLD_AIM, "warm": WARM_AIM}
-    return [
-        Row(samples(ours, state), samples(way, state), aim)
-        for way in (git, proved) for state, aim in aims.items()
-    ]  # fmt: skip
+    rows = [Row(samples(ours, state), samples(way, state), aim) for way in (git, proved) for state, aim in aims.items()]
+    return [*rows, Row(samples(again, "warm"), samples(git, "warm"), WARM_AIM)]

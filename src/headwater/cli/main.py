@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import importlib
 import signal
 import sys
 from types import FrameType
@@ -10,17 +11,6 @@ from types import FrameType
 import click
 
 from headwater import __version__
-from headwater.cli.atlas import atlas_group, audit_command
-from headwater.cli.bisect import bisect_command
-from headwater.cli.case import case_group
-from headwater.cli.matrix import matrix_command
-from headwater.cli.patch import patch_group
-from headwater.cli.pr import pr_group
-from headwater.cli.probing import repro_command, test_patched_command
-from headwater.cli.reduce import backport_command, reduce_command
-from headwater.cli.remote import scheduler_command, worker_command
-from headwater.cli.report import report_command
-from headwater.cli.upkeep import cache_group, checkout_command, pins_group
 from headwater.effects.git import shed_git_variables
 from headwater.report.machine import document, write_json
 
@@ -36,7 +26,46 @@ Exit status:
 """
 
 
+# In the order of the help: where each command is. A module is imported when its command is asked for, since all of
+# them take longer to import than a known verdict takes to answer.
+_COMMANDS = {
+    "repro": "probing:repro_command",
+    "test-patched": "probing:test_patched_command",
+    "matrix": "matrix:matrix_command",
+    "bisect": "bisect:bisect_command",
+    "reduce": "reduce:reduce_command",
+    "backport": "reduce:backport_command",
+    "audit": "atlas:audit_command",
+    "atlas": "atlas:atlas_group",
+    "case": "case:case_group",
+    "report": "report:report_command",
+    "patch": "patch:patch_group",
+    "pr": "pr:pr_group",
+    "checkout": "upkeep:checkout_command",
+    "pins": "upkeep:pins_group",
+    "cache": "upkeep:cache_group",
+    "scheduler": "remote:scheduler_command",
+    "worker": "remote:worker_command",
+}
+
+
+class _Commands(click.Group):
+    """The commands, each imported when it is asked for."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(_COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in _COMMANDS:
+            return None
+        module, _, name = _COMMANDS[cmd_name].partition(":")
+        found = getattr(importlib.import_module(f"headwater.cli.{module}"), name)
+        assert isinstance(found, click.Command)
+        return found
+
+
 @click.group(
+    cls=_Commands,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110},
     epilog=EXIT_STATUS,
 )
@@ -53,28 +82,6 @@ def headwater() -> None:
       headwater bisect early-init --good 5.4.0 --bad 5.10.1
       headwater report
     """
-
-
-for command in (
-    repro_command,
-    test_patched_command,
-    matrix_command,
-    bisect_command,
-    reduce_command,
-    backport_command,
-    audit_command,
-    atlas_group,
-    case_group,
-    report_command,
-    patch_group,
-    pr_group,
-    checkout_command,
-    pins_group,
-    cache_group,
-    scheduler_command,
-    worker_command,
-):
-    headwater.add_command(command)
 
 
 def main(arguments: list[str] | None = None) -> int:

@@ -5,8 +5,9 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 
 from packaging.specifiers import InvalidSpecifier, SpecifierSet
 from packaging.version import Version
@@ -201,11 +202,20 @@ def traveling_files(file: str, source: str, siblings: Mapping[str, bytes]) -> di
     return found
 
 
-def _imported_names(file: str, source: bytes) -> set[str]:
+@lru_cache(maxsize=1024)
+def _imported_names(file: str, source: bytes) -> frozenset[str]:
     names: set[str] = set()
-    for node in ast.walk(_syntax(file, source)):
+    for node in _statements(_syntax(file, source)):
         if isinstance(node, ast.Import):
             names.update(alias.name.partition(".")[0] for alias in node.names)
         elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
             names.add(node.module.partition(".")[0])
-    return names
+    return frozenset(names)
+
+
+def _statements(node: ast.AST) -> Iterator[ast.AST]:
+    """What lies below a node and is no expression: imports are among it, and most nodes are not."""
+    for child in ast.iter_child_nodes(node):
+        if not isinstance(child, ast.expr):
+            yield child
+            yield from _statements(child)

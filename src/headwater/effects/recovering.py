@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import time
 
 from headwater.core.applied import Journal, read_journal
@@ -34,7 +35,10 @@ def recover(tree: WorkTree) -> str | None:
     if not locked:
         mover.take_lock(journal)
     what = f"`headwater patch {journal.purpose}` was killed in {tree.path}"
-    head, moved = tree.head(), journal.before != journal.after
+    moved = journal.before != journal.after
+    if locked and moved and journal.phase == "written":
+        _free_head(tree, mover, journal)
+    head = tree.head()
     if journal.phase == "written" and (
         (moved and head == journal.after) or (head == journal.before and (locked or _all_new(tree, journal)))
     ):
@@ -63,6 +67,21 @@ def _back(tree: WorkTree, mover: Mover, journal: Journal, what: str) -> str:
 def _all_new(tree: WorkTree, journal: Journal) -> bool:
     files = TreeFiles(tree, journal.token)
     return journal.keeps_files or all(files.is_new(change) for change in journal.changes)
+
+
+def _free_head(tree: WorkTree, mover: Mover, journal: Journal) -> None:
+    """Wait for a git of the killed run that is moving HEAD, and remove what one that was killed with it left locked:
+    locks that are younger than the journal, and hold the commit of this move or nothing yet."""
+    limit = time.monotonic() + _PATIENCE
+    while locks := [lock for lock in tree.head_locks() if lock.exists()]:
+        if time.monotonic() > limit:
+            begun = mover.journal_file.stat().st_mtime_ns
+            for lock in locks:
+                with contextlib.suppress(FileNotFoundError):  # It has let go after all.
+                    if lock.stat().st_mtime_ns >= begun and lock.read_bytes().strip() in (b"", journal.after.encode()):
+                        lock.unlink()
+            return
+        time.sleep(0.05)
 
 
 def _set_head(mover: Mover, journal: Journal) -> None:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import stat
 from collections.abc import Collection, Sequence
@@ -53,6 +54,13 @@ class WorkTree:
     def head(self) -> str:
         """The commit that is checked out."""
         return self.git("rev-parse", "--verify", "HEAD^{commit}")
+
+    def head_locks(self) -> list[Path]:
+        """The files that git holds while it moves HEAD: HEAD's own, and that of the branch which HEAD names."""
+        names = ["HEAD"]
+        with contextlib.suppress(GitFailed):  # HEAD names no branch
+            names.append(self.git("symbolic-ref", "--quiet", "HEAD"))
+        return [self.path / self.git("rev-parse", "--git-path", f"{name}.lock") for name in names]
 
     @property
     def record(self) -> Path:

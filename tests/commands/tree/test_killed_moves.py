@@ -7,6 +7,7 @@ HEADWATER_KILLS scales how many moments of a move are killed at in the slow test
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 import random
 import signal
@@ -149,6 +150,36 @@ def test_killed_at_any_time(ready: Grounds, group: bool) -> None:
         assert is_in_order(tree)
     assert killed > KILLS
     fsck(tree)
+
+
+@pytest.mark.parametrize("branch", [True, False])
+@pytest.mark.parametrize("stranger", ["", "another's", "older"])
+def test_when_git_was_killed_while_it_moved_head(ready: Grounds, branch: bool, stranger: str) -> None:
+    """Its locks stay behind; those of this move go, and whatever else is locked is left to whom it belongs."""
+    tree = clone_of(ready)
+    if not branch:
+        git(tree, "checkout", "--quiet", "--detach")
+    ends = Ends(ready, tree)
+    assert steps_of(ready, tree, "apply", ends.steps["apply"][0]) is None
+    journal = json.loads((tree / ".git/headwater/journal.json").read_text("utf-8"))
+    assert (journal["phase"], journal["before"]) == ("written", git(tree, "rev-parse", "HEAD"))
+    names = ["HEAD", git(tree, "symbolic-ref", "HEAD")] if branch else ["HEAD"]
+    locks = [tree / ".git" / f"{name}.lock" for name in names]
+    locks[-1].write_text("another\n" if stranger == "another's" else f"{journal['after']}\n", encoding="utf-8")
+    if branch:
+        locks[0].touch()
+    if stranger == "older":
+        os.utime(locks[-1], (1, 1))
+    if not stranger:
+        put(ready, tree)
+        assert snapshot(tree) == ends.after
+        assert is_in_order(tree)
+        return
+    with pytest.raises(BadInput, match=r"cannot be moved.*cannot lock ref"):
+        put(ready, tree)
+    locks[-1].unlink()
+    put(ready, tree)
+    assert snapshot(tree) == ends.after
 
 
 def break_off(grounds: Grounds, tree: Path, share: float) -> Ends:
