@@ -7,14 +7,13 @@ import json
 import os
 import re
 import shutil
-import subprocess
-import sys
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
+from forking import run_module
 from founding import FOUNDING
 from index_server import IndexServer, serving
 
@@ -65,11 +64,8 @@ Run = Callable[..., Done]
 def run_headwater(*words: str | Path, cwd: Path = ROOT, environ: Mapping[str, str] | None = None) -> Done:
     """Run `headwater WORDS` as a process of its own, on the tests' caches."""
     extra = {"HEADWATER_CACHE": str(CACHE), "PYTHONPATH": str(ROOT / "src"), "COLUMNS": "120", **(environ or {})}
-    done = subprocess.run(
-        [sys.executable, "-m", "headwater", *map(str, words)],
-        cwd=cwd, env={**os.environ, **extra}, capture_output=True, text=True, check=False,
-    )  # fmt: skip
-    return Done(done.returncode, done.stdout, done.stderr)
+    ended = run_module([str(word) for word in words], cwd, {**os.environ, **extra})
+    return Done(ended.status, ended.out, ended.err)
 
 
 @pytest.fixture

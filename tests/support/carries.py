@@ -117,9 +117,8 @@ class Carries:
 
     def killed_at(self, moment: int, *words: str) -> int | None:
         """Run `headwater patch WORDS` and kill it at a step; the number of its steps, None where it was killed."""
-        process = self.grounds.start(KILLED, moment, "patch", *words)
-        _out, err = process.communicate()
-        return None if process.returncode == -signal.SIGKILL else int(err.split()[-1])
+        ended = self.grounds.run(KILLED, moment, "patch", *words)
+        return None if ended.status == -signal.SIGKILL else int(ended.err.split()[-1])
 
     def have(self, series: str, files: Mapping[str, bytes]) -> None:
         """Have a series with exactly these files; without files there is none."""

@@ -17,10 +17,10 @@ from functools import partial
 from pathlib import Path
 from typing import TypeVar
 
+from forking import PACKAGE, Ended, run_code
 from index_server import IndexServer
 from packaging.version import Version
 
-import headwater
 from headwater.commands.context import Context
 from headwater.commands.patch.apply import apply
 from headwater.commands.patch.undo import undo
@@ -37,8 +37,6 @@ Files = Mapping[str, bytes]
 T = TypeVar("T")
 HEAD = 'schema = 1\npackage = "transformers"\nfirst = "5.0.0"\ntorch = "2.13.0"\n'
 SETTINGS = ("-c", "user.name=Somebody", "-c", "user.email=somebody@invalid.example", "-c", "init.defaultBranch=main")
-PACKAGE = Path(headwater.__file__).parent.parent
-
 
 LINES = [b"line_%d = %d\n" % (n, n) for n in range(1, 41)]
 INIT = b"__version__ = '5.0.0'\n"
@@ -203,11 +201,19 @@ class Grounds:
         """The mirror."""
         return self.with_context(lambda context: context.cache.mirror)
 
+    @property
+    def surroundings(self) -> dict[str, str]:
+        """The variables of a process that may use the workspace."""
+        return {**os.environ, "PYTHONPATH": str(PACKAGE), "PYTHONDONTWRITEBYTECODE": "1"}
+
+    def run(self, code: str, *words: object) -> Ended:
+        """Run python on code that may use the workspace."""
+        return run_code(code, [str(self.root), *map(str, words)], self.surroundings)
+
     def start(self, code: str, *words: object) -> subprocess.Popen[str]:
         """Start python on code that may use the workspace, in a group of its own."""
-        environ = {**os.environ, "PYTHONPATH": str(PACKAGE), "PYTHONDONTWRITEBYTECODE": "1"}
         return subprocess.Popen(
-            [sys.executable, "-c", code, str(self.root), *map(str, words)], env=environ, text=True,
+            [sys.executable, "-c", code, str(self.root), *map(str, words)], env=self.surroundings, text=True,
             stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True,
         )  # fmt: skip
 
@@ -329,10 +335,9 @@ def steps_of(
 ) -> tuple[int, int] | None:
     """Run a command and kill it at a step; the number of steps that it had before HEAD moved, and in all; None where it
     was killed."""
-    process = grounds.start(DRIVER, tree, what, moment, name)
-    out, err = process.communicate()
-    assert process.returncode in (0, -signal.SIGKILL), err
-    if process.returncode != 0:
+    ended = grounds.run(DRIVER, tree, what, moment, name)
+    assert ended.status in (0, -signal.SIGKILL), ended.err
+    if ended.status != 0:
         return None
-    before, total = out.split()[-2:]
+    before, total = ended.out.split()[-2:]
     return int(before), int(total)

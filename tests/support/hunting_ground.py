@@ -25,6 +25,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
+from forking import PACKAGE, run_module
 from index_server import IndexServer, make_wheel
 from packaging.version import Version
 from parted import PARTED, PARTED_APART, PARTED_HISTORIES, TORCH
@@ -33,7 +34,6 @@ from upstream_repo import Builder
 from headwater.core.pins import EnvironmentGroup, Pin
 from headwater.core.pins_text import add_releases, set_groups
 
-SOURCES = Path(__file__).resolve().parent.parent.parent / "src"
 MAIN = tuple(f"5.{minor}.0" for minor in range(8))
 MAINTENANCE = ("5.2.1", "5.2.2", "5.4.1")
 RELEASES = tuple(sorted((*MAIN, *MAINTENANCE), key=Version))
@@ -255,7 +255,7 @@ class Ground:
     def surroundings(self) -> dict[str, str]:
         """The variables of a run."""
         own = {
-            "HEADWATER_CACHE": str(self.cache), "HEADWATER_WORKSPACE": str(self.root), "PYTHONPATH": str(SOURCES),
+            "HEADWATER_CACHE": str(self.cache), "HEADWATER_WORKSPACE": str(self.root), "PYTHONPATH": str(PACKAGE),
             "UV_FIND_LINKS": str(self.wheels), "COLUMNS": "200", "HOME": os.environ["HOME"],
             "PATH": os.environ["PATH"], "PIP_INDEX_URL": "http://127.0.0.1:9/simple/",
         }  # fmt: skip
@@ -272,9 +272,8 @@ class Ground:
 
     def run(self, *words: str | Path) -> Ran:
         """Run `headwater WORDS`."""
-        process = self.start(*words)
-        out, err = process.communicate(timeout=120)
-        return Ran(process.returncode, out, err)
+        ended = run_module([str(word) for word in words], self.here, self.surroundings, seconds=120)
+        return Ran(ended.status, ended.out, ended.err)
 
     def hunt(self, what: str | Path, *words: str | Path) -> Ran:
         """`headwater bisect WHAT WORDS --json`."""
