@@ -7,12 +7,14 @@ import json
 import os
 import re
 import shutil
+import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
+from filelock import FileLock
 from forking import run_module
 from founding import FOUNDING
 from index_server import IndexServer, serving
@@ -26,10 +28,16 @@ _UNSET = (
 )  # fmt: skip
 
 
+@pytest.fixture(scope="session")
+def homes(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where the tests' home folders are made."""
+    return tmp_path_factory.mktemp("homes")
+
+
 @pytest.fixture(autouse=True)
-def no_home(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+def no_home(homes: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """A home folder that must be empty when the test ends: nothing of ours is written there."""
-    home = tmp_path_factory.mktemp("home")
+    home = Path(tempfile.mkdtemp(dir=homes))
     monkeypatch.setenv("HOME", str(home))
     for name in ("XDG_CACHE_HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME"):
         monkeypatch.delenv(name, raising=False)
@@ -38,6 +46,29 @@ def no_home(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.Monkey
     monkeypatch.setenv("UV_CACHE_DIR", str(CACHE / "uv"))
     yield home
     assert list(home.iterdir()) == [], "something was written to the home folder"
+    home.rmdir()
+
+
+MakeOnce = Callable[[str, Callable[[Path], None]], Path]
+
+
+@pytest.fixture(scope="session")
+def make_once(tmp_path_factory: pytest.TempPathFactory) -> MakeOnce:
+    """`make_once(NAME, MAKE)`: the folder NAME, filled by MAKE once for all workers of the run."""
+    base = tmp_path_factory.getbasetemp()
+    shared = base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
+
+    def make_once(name: str, make: Callable[[Path], None]) -> Path:
+        folder, made = shared / name, shared / f"{name}.made"
+        with FileLock(shared / f"{name}.lock"):
+            if not made.exists():
+                shutil.rmtree(folder, ignore_errors=True)  # left by a worker in which it failed
+                folder.mkdir()
+                make(folder)
+                made.touch()
+        return folder
+
+    return make_once
 
 
 @dataclass(frozen=True)

@@ -169,12 +169,14 @@ def scale(ground: Ground, ground_template: Path, tmp_path: Path) -> Iterator[Sca
 
 
 @pytest.fixture(scope="session")
-def ground_template(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def ground_template(make_once: Callable[..., Path]) -> Path:
     """What grounds are copies of, with environments built and releases imported."""
-    folder = tmp_path_factory.mktemp("ground")
-    with serving() as index:
-        build_ground(folder, index)
-    return folder
+
+    def make(folder: Path) -> None:
+        with serving() as index:
+            build_ground(folder, index)
+
+    return make_once("ground", make)
 
 
 @pytest.fixture

@@ -229,14 +229,15 @@ def fresh(bare: Ground, environment: Path) -> Ground:
 
 
 @pytest.fixture
-def whole(fresh: Ground, tmp_path_factory: pytest.TempPathFactory) -> Ground:
+def whole(fresh: Ground, make_once: Callable[..., Path]) -> Ground:
     """A cache on which 5.10.1 was probed before; the wheels are kept."""
-    kept = tmp_path_factory.getbasetemp() / "whole"
     parts = ("transformers.git", "blobs", "trees", "code", "store.sqlite3")
-    if not kept.is_dir():
+
+    def make(folder: Path) -> None:
         fresh.repro()
-        kept.mkdir()
-        subprocess.run(["cp", "-a", *(fresh.cache / part for part in parts), kept], check=True)
+        subprocess.run(["cp", "-a", *(fresh.cache / part for part in parts), folder], check=True)
+
+    kept = make_once("whole", make)
     fresh.without(*parts)
     # In one go, so that files that are shared stay so.
     subprocess.run(["cp", "-a", *(kept / part for part in parts), fresh.cache], check=True)

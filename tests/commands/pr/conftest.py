@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import shutil
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -12,13 +13,15 @@ from sending import Sent, send, write_series
 
 
 @pytest.fixture(scope="session")
-def sent_template(ground_template: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def sent_template(ground_template: Path, make_once: Callable[..., Path]) -> Path:
     """The series `mend` and a bundle of it for 5.3.0, with a body that a person wrote."""
-    ground = copy_ground(ground_template, tmp_path_factory.mktemp("sent"))
-    made = send(write_series(ground, ["mended"], "5.3.0"), "--onto", "5.3.0")
-    made.write_body()
-    shutil.copytree(ground.root / "patches", made.folder.parent / "patches")
-    return made.folder.parent
+
+    def make(folder: Path) -> None:
+        ground = copy_ground(ground_template, folder)
+        send(write_series(ground, ["mended"], "5.3.0"), "--onto", "5.3.0").write_body()
+        shutil.copytree(ground.root / "patches", ground.here / "patches")
+
+    return make_once("sent", make) / "here"
 
 
 @pytest.fixture
@@ -30,11 +33,14 @@ def sent(ground: Ground, sent_template: Path) -> Sent:
 
 
 @pytest.fixture(scope="session")
-def pair_template(ground_template: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def pair_template(ground_template: Path, make_once: Callable[..., Path]) -> Path:
     """A bundle of two patches for 5.3.0, shown on 5.2.0 too."""
-    ground = copy_ground(ground_template, tmp_path_factory.mktemp("pair"))
-    series = write_series(ground, ["mended", "early"], "5.3.0")
-    return send(series, "--onto", "5.3.0", "--releases", "5.2.0").folder
+
+    def make(folder: Path) -> None:
+        series = write_series(copy_ground(ground_template, folder), ["mended", "early"], "5.3.0")
+        send(series, "--onto", "5.3.0", "--releases", "5.2.0")
+
+    return make_once("pair", make) / "here" / "out"
 
 
 @pytest.fixture
