@@ -49,7 +49,7 @@ class Imports:
 
     def import_all(self) -> list[float]:
         """The seconds of the import into an empty mirror."""
-        cache = Cache(self._folder / "empty")
+        cache = Cache(self._folder / "empty", "transformers")
         cache.root.mkdir()
         cache.wheels.symlink_to(self._context.workspace.cache.wheels.resolve())
         mirror = Mirror(cache, self._context.workspace.pins, self._context.index, self._context.emit)

@@ -53,7 +53,7 @@ class Bench:
     def __init__(self, context: Context, folder: Path, exits: ExitStack) -> None:
         workspace = context.workspace
         self._context, self._exits = context, exits
-        self.cache, self.home = Cache(folder / "cache"), Scratch(folder / "plain")
+        self.cache, self.home = Cache(folder / "cache", "transformers"), Scratch(folder / "plain")
         self.case: Case = workspace.cases()[CASE]
         self.home.renew(self.case.files)
         self.trees = Trees(self.cache, context.mirror.git, workspace.pins.package, context.emit)

@@ -55,7 +55,7 @@ def test_a_planted_import_breaks_its_contract(root: Path, tmp_path: Path, file: 
 @pytest.mark.skipif(not (ROOT / ".git").exists(), reason="this is no git checkout")
 def test_no_cache_can_be_committed(root: Path) -> None:
     """Caches hold upstream's code, and lie in the workspace unless HEADWATER_CACHE names another place."""
-    cache = Cache(root / "upstream")
+    cache = Cache(root / "upstream", "transformers")
     places = [getattr(cache, name) for name, kind in vars(Cache).items() if isinstance(kind, property)]
     places += [root / "upstream" / name for name in ("use.lock", "checkouts/5.0.0", ".store.sqlite3.lock", "whatever")]
     for place in places:

@@ -155,7 +155,7 @@ def ends(context: Context, here: Path) -> Show:
             prober.probe(context.subjects.release(context.workspace.pins.find(release)), target.case, "cpu")
             for release in ("5.4.0", "5.10.1", *more)
         ]
-        learned = learn(target.case, rows[1].outcomes, rows[0].outcomes).case
+        learned = learn(target.case, "transformers", rows[1].outcomes, rows[0].outcomes).case
         return [rejudged(row, learned) for row in rows]
 
     return show

@@ -21,6 +21,9 @@ NEW = NewCase(
 )
 
 
+REPOSITORY = "huggingface/transformers"
+
+
 @pytest.mark.parametrize(
     "text",
     [
@@ -30,17 +33,26 @@ NEW = NewCase(
     ],
 )  # fmt: skip
 def test_references(text: str) -> None:
-    assert read_reference(text) == "huggingface/transformers#46439"
+    assert read_reference(text, REPOSITORY) == "huggingface/transformers#46439"
 
 
 def test_a_reference_elsewhere() -> None:
-    assert read_reference("https://host/some-one/vllm.x/issues/7") == "some-one/vllm.x#7"
+    assert read_reference("https://host/some-one/vllm.x/issues/7", REPOSITORY) == "some-one/vllm.x#7"
+
+
+def test_a_number_without_a_repository() -> None:
+    with pytest.raises(
+        BadInput, match=r"#12 of which repository\? Say owner/name#12, or put `repository` into the pins"
+    ):
+        read_reference("#12", None)
+    with pytest.raises(BadInput, match="'x' is no issue, such as owner/name#1234"):
+        read_reference("x", None)
 
 
 @pytest.mark.parametrize("text", ["", "issue 7", "transformers#7", "https://host/issues/7", "-1", "a/b/c#1"])
 def test_what_is_no_reference(text: str) -> None:
-    with pytest.raises(BadInput, match="is no issue, such as huggingface/transformers#46439"):
-        read_reference(text)
+    with pytest.raises(BadInput, match="is no issue, such as huggingface/transformers#1234"):
+        read_reference(text, REPOSITORY)
 
 
 @pytest.mark.parametrize(("stem", "case_id"), [("My_Report 2", "my-report-2"), ("__x__", "x"), ("é", "")])

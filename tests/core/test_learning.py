@@ -135,7 +135,7 @@ def test_names_of_failed_tests_are_no_numbers() -> None:
 
 
 def test_the_failure_at_the_bad_end_is_bad_and_another_at_the_good_end_absent() -> None:
-    learned = learn(CASE, [failed(BUG)], [failed(MISSING)])
+    learned = learn(CASE, "transformers", [failed(BUG)], [failed(MISSING)])
     assert learned.bug == signature_of(BUG)
     assert learned.absent == signature_of(MISSING)
     assert learned.why is None
@@ -148,14 +148,14 @@ def test_the_failure_at_the_bad_end_is_bad_and_another_at_the_good_end_absent() 
 
 @pytest.mark.parametrize("good", [[], [WELL]])
 def test_a_good_end_without_a_failure_teaches_nothing_absent(good: list[Outcome]) -> None:
-    learned = learn(CASE, [failed(BUG)], good)
+    learned = learn(CASE, "transformers", [failed(BUG)], good)
     assert (learned.absent, learned.case.absent) == (None, ())
     assert judge(failed(MISSING), learned.case.signatures, learned.case.absent) is Verdict.OTHER_FAILURE
 
 
 def test_ends_that_fail_alike_do_not_differ() -> None:
     good = failed(replace(BUG, message=SIZES.format(16, 2, 3), frame=FRAME.format(1)))
-    learned = learn(CASE, [failed(BUG)], [good])
+    learned = learn(CASE, "transformers", [failed(BUG)], [good])
     assert learned.absent is None
     assert judge(good, learned.case.signatures, learned.case.absent) is Verdict.BAD
 
@@ -173,25 +173,25 @@ ENDS: list[tuple[End, str]] = [
 @pytest.mark.parametrize(("end", "why"), ENDS)
 def test_what_says_nothing_of_the_library_teaches_nothing(end: End, why: str) -> None:
     seen = Outcome(end, "run", OTHER, 1.0)
-    learned = learn(CASE, [seen], [failed(MISSING)])
+    learned = learn(CASE, "transformers", [seen], [failed(MISSING)])
     assert (learned.bug, learned.absent, learned.case.signatures, learned.case.absent) == (None, None, (), ())
     assert why in str(learned.why)
-    assert learn(CASE, [failed(BUG)], [seen]).absent is None
+    assert learn(CASE, "transformers", [failed(BUG)], [seen]).absent is None
 
 
 def test_nothing_ran_at_the_bad_end() -> None:
-    assert learn(CASE, []).why == "nothing ran at the bad end"
+    assert learn(CASE, "transformers", []).why == "nothing ran at the bad end"
 
 
 @pytest.mark.parametrize("end", ["died", "time-limit", "output-limit", "process-limit"])
 def test_a_crash_or_a_hang_is_learned_like_an_exception(end: End) -> None:
     seen = failed(Evidence("ProcessDied", "ended by signal 11 (Segmentation fault); it printed nothing"), end)
-    learned = learn(CASE, [seen], [WELL])
+    learned = learn(CASE, "transformers", [seen], [WELL])
     assert judge(seen, learned.case.signatures) is Verdict.BAD
 
 
 def test_of_repetitions_the_first_that_fails_is_learned() -> None:
-    learned = learn(CASE, [WELL, failed(BUG)], [failed(BUG), failed(MISSING)])
+    learned = learn(CASE, "transformers", [WELL, failed(BUG)], [failed(BUG), failed(MISSING)])
     assert (learned.bug, learned.absent) == (signature_of(BUG), signature_of(MISSING))
 
 
@@ -200,7 +200,7 @@ NOT_THERE = Evidence("ModuleNotFoundError", "No module named 'accelerate.utils'"
 
 def test_a_module_that_the_environment_lacks_is_no_bug() -> None:
     seen = Outcome("raised", "run", NOT_THERE, 1.0, import_failure=True)
-    learned = learn(CASE, [seen], [seen])
+    learned = learn(CASE, "transformers", [seen], [seen])
     assert learned.bug is None
     assert learned.why == "it imports accelerate, and the environment has no such module"
 
@@ -216,9 +216,9 @@ def test_a_module_that_the_environment_lacks_is_no_bug() -> None:
     ids=["module of the library", "imported by the library", "on import of the library", "name of the library"],
 )
 def test_an_import_that_breaks_inside_the_library_is_learned(seen: Outcome) -> None:
-    learned = learn(CASE, [seen], [WELL])
+    learned = learn(CASE, "transformers", [seen], [WELL])
     assert judge(seen, learned.case.signatures) is Verdict.BAD
-    assert learn(CASE, [failed(BUG)], [seen]).absent == signature_of(seen.evidence)
+    assert learn(CASE, "transformers", [failed(BUG)], [seen]).absent == signature_of(seen.evidence)
 
 
 def row(*outcomes: Outcome) -> ProbeResult:
@@ -228,14 +228,14 @@ def row(*outcomes: Outcome) -> ProbeResult:
 
 
 def test_rows_are_judged_anew() -> None:
-    learned = learn(CASE, [failed(BUG)], [failed(MISSING)]).case
+    learned = learn(CASE, "transformers", [failed(BUG)], [failed(MISSING)]).case
     verdicts = [rejudged(row(seen), learned).verdict for seen in (failed(BUG), failed(MISSING), failed(OTHER), WELL)]
     assert verdicts == [Verdict.BAD, Verdict.ABSENT, Verdict.OTHER_FAILURE, Verdict.GOOD]
     assert rejudged(row(), learned) == row()
 
 
 def test_repetitions_that_disagree_once_more_is_known() -> None:
-    learned = learn(CASE, [failed(BUG)]).case
+    learned = learn(CASE, "transformers", [failed(BUG)]).case
     before = row(failed(OTHER), failed(BUG))
     assert before.verdict is Verdict.OTHER_FAILURE
     after = rejudged(before, learned)

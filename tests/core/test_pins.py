@@ -246,3 +246,11 @@ def test_a_comment_or_a_string_is_never_mistaken_for_the_key() -> None:
     assert "line 5: 'schema' is 3" in refuse(text)
     text = PINS.replace("differing_files = 0", "differing_files = 0\nversion_ = 1")
     assert f"line {line_of('version_ =', text)}: 'version_' in [release]" in refuse(text)
+
+
+def test_what_a_library_need_not_have() -> None:
+    head = 'schema = 1\npackage = "small"\nfirst = "1.0"\n'
+    pins = read_pins(head, "small.toml")
+    assert (pins.torch, pins.repository, pins.tests, pins.sdist_tests) == (None, None, (), ())
+    pins = read_pins(head + 'repository = "a/b"\ntests = ["tests/a.py"]\nsdist_tests = ["b.py"]\n', "small.toml")
+    assert (pins.repository, pins.tests, pins.sdist_tests) == ("a/b", ("tests/a.py",), ("b.py",))

@@ -71,7 +71,7 @@ def index(index_server: IndexServer, events: list[Event], monkeypatch: pytest.Mo
 @pytest.fixture
 def cache(tmp_path: Path) -> Cache:
     """An empty cache."""
-    return Cache(tmp_path / "cache")
+    return Cache(tmp_path / "cache", "transformers")
 
 
 @pytest.fixture

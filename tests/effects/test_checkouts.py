@@ -167,5 +167,5 @@ def test_without_a_mirror_there_are_none(cache: Cache) -> None:
 def test_the_mirror_itself_is_no_checkout_even_behind_a_link(release: tuple[GitDir, str], cache: Cache) -> None:
     link = cache.root.with_name("link")
     link.symlink_to(cache.root)
-    linked = Cache(link)
+    linked = Cache(link, "transformers")
     assert checkouts_of(linked) == set()

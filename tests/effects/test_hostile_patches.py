@@ -71,7 +71,7 @@ STEPS = {
 @pytest.fixture(scope="module")
 def repository(tmp_path_factory: pytest.TempPathFactory) -> tuple[Cache, GitDir, dict[str, str]]:
     """One repository with the base, a later release, in which every file has moved on, and the result of each step."""
-    cache = Cache(tmp_path_factory.mktemp("hostile") / "cache")
+    cache = Cache(tmp_path_factory.mktemp("hostile") / "cache", "transformers")
     later = {**BASE, f"{PACKAGE}/other.txt": b"other\n"}
     steps = {f"step-{n}": files for n, files in enumerate(STEPS.values())}
     git, ids = import_commits(cache, {"base": BASE, "later": later, **steps})

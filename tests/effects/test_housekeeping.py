@@ -31,7 +31,7 @@ BUILDER = """
 import sys, time
 from pathlib import Path
 from headwater.effects.workspace import Cache
-with Cache(Path(sys.argv[1])).building("tree") as folder:
+with Cache(Path(sys.argv[1]), "transformers").building("tree") as folder:
     (folder / "work").mkdir()
     (folder / "work" / "file").write_text("x")
     print(folder, flush=True)

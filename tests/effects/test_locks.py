@@ -80,6 +80,16 @@ def test_a_lock_is_hashed_for_every_platform_and_without_torch(
     assert not any(path.endswith(".whl") for path in index_server.requests)
 
 
+def test_a_library_without_torch_gets_none_of_what_torch_requires(
+    world: World, index_server: IndexServer, index: Index, tmp_path: Path
+) -> None:
+    _maker, pins = world({"5.0.0": ["hub"]})
+    [lock] = LockMaker("transformers", None, index, tmp_path / "wheels").from_scratch(pins.releases)
+    assert set(locked_versions(lock.text)) == {"hub", "only-linux", "hypothesis", "pytest"}
+    assert lock.text.startswith("# The packages that transformers 5.0.0 to 5.0.0 run with. Hashed")
+    assert not any("torch" in path for path in index_server.requests)
+
+
 def test_a_lock_that_satisfies_a_new_release_stays_as_it_is(world: World) -> None:
     maker, pins = world({"5.0.0": ["hub<2"], "5.1.0": ["hub>=1.2"], "5.2.0": ["hub>=1.5"], "5.3.0": ["hub>=2"]})
     [first] = maker.from_scratch(pins.releases[:1])

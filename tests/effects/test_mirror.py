@@ -45,7 +45,8 @@ from headwater.effects.index import Index
 from headwater.effects.mirror import Mirror
 from headwater.effects.workspace import Cache
 pins = read_pins(Path(sys.argv[2]).read_text(), "pins")
-print(" ".join(Mirror(Cache(Path(sys.argv[1])), pins, Index(pause=0.01)).ensure(pin) for pin in pins.releases))
+cache = Cache(Path(sys.argv[1]), "transformers")
+print(" ".join(Mirror(cache, pins, Index(pause=0.01)).ensure(pin) for pin in pins.releases))
 """
 
 
@@ -64,7 +65,7 @@ def test_the_same_ids_everywhere(
 ) -> None:
     all_pins = pins({"5.0.0": wheel_file})
     for name in ("one", "two"):
-        mirror = Mirror(Cache(tmp_path / name), all_pins, index)
+        mirror = Mirror(Cache(tmp_path / name, "transformers"), all_pins, index)
         commit = mirror.ensure(all_pins.releases[0])
         assert (mirror.library_tree(commit), commit) == (TREE, COMMIT)
 
@@ -200,12 +201,12 @@ def test_several_releases_in_one_go_are_the_same_as_one_by_one(
 ) -> None:  # fmt: skip
     wheels = {version: index_server.add("transformers", version, files) for version, files in HISTORY.items()}
     all_pins = pins(wheels)
-    one = Mirror(Cache(tmp_path / "one"), all_pins, index)
+    one = Mirror(Cache(tmp_path / "one", "transformers"), all_pins, index)
     commits = [one.ensure(pin) for pin in all_pins.releases]
     assert commits[0] == COMMIT
     for name, at_once in (("all", 64), ("two", 2)):
         monkeypatch.setattr("headwater.effects.mirror._AT_ONCE", at_once)
-        mirror = Mirror(Cache(tmp_path / name), all_pins, index)
+        mirror = Mirror(Cache(tmp_path / name, "transformers"), all_pins, index)
         assert mirror.ensure(all_pins.releases[2]) == commits[2]
         index_server.requests.clear()
         assert mirror.ensure_all(all_pins.releases) == commits

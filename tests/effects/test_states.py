@@ -160,7 +160,7 @@ NEAR_MISSES = [
 @pytest.fixture(scope="module")
 def repository(tmp_path_factory: pytest.TempPathFactory) -> tuple[Cache, GitDir, dict[str, str]]:
     """One repository with all trees of all fixtures."""
-    cache = Cache(tmp_path_factory.mktemp("states") / "cache")
+    cache = Cache(tmp_path_factory.mktemp("states") / "cache", "transformers")
     states = {}
     for number, fixture in enumerate(EVERY):
         for kind, content in (("base", fixture.base), ("patched", fixture.patched), ("release", fixture.release)):

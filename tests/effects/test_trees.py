@@ -38,7 +38,7 @@ from pathlib import Path
 from headwater.effects.git import GitDir
 from headwater.effects.trees import Trees
 from headwater.effects.workspace import Cache
-cache = Cache(Path(sys.argv[1]))
+cache = Cache(Path(sys.argv[1]), "transformers")
 sys.stdin.read()
 print(Trees(cache, GitDir(cache.mirror), "transformers").ensure(sys.argv[2]).path)
 """

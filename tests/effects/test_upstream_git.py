@@ -24,7 +24,7 @@ from pathlib import Path
 from headwater.effects.upstream_git import open_upstream
 from headwater.effects.workspace import Cache
 sys.stdin.read()
-print(open_upstream(Cache(Path(sys.argv[1])), sys.argv[2]).main().sha)
+print(open_upstream(Cache(Path(sys.argv[1]), "transformers"), sys.argv[2]).main().sha)
 """
 
 

@@ -143,13 +143,13 @@ def test_what_is_newer_than_the_clone_is_looked_for(repo: UpstreamRepo, git: Git
     git(repo.path, "commit", "--quiet", "--allow-empty", "-m", "Newer (#15)", GIT_COMMITTER_DATE=when)
     git(repo.path, "tag", "v5.6.0")
     for word in ("main", "v5.6.0", "2026-04-02", git(repo.path, "rev-parse", "HEAD")[:10]):
-        clone = open_upstream(Cache(cache.root.parent / word), repo.url)
+        clone = open_upstream(Cache(cache.root.parent / word, "transformers"), repo.url)
         git(repo.path, "reset", "--quiet", "--soft", "HEAD~1")
         git(repo.path, "tag", "-d", "v5.6.0")
         assert clone.main().sha == repo.commits["dev"]
         git(repo.path, "reset", "--quiet", "--soft", "HEAD@{1}")
         git(repo.path, "tag", "v5.6.0")
-        found = resolve(open_upstream(Cache(cache.root.parent / word), repo.url), word, RELEASES)
+        found = resolve(open_upstream(Cache(cache.root.parent / word, "transformers"), repo.url), word, RELEASES)
         assert isinstance(found, Commit) and found.pull == 15
         offline = open_upstream(cache, repo.url, offline=True)
         assert offline.main().sha == repo.commits["dev"]

@@ -22,12 +22,12 @@ LAYERS = ("full_attention", "full_attention")
 
 
 def run(device: str) -> None:
-    for name in casekit.batch_size_names(casekit.static_cache(LAYERS)):
-        check(casekit.static_cache, name, device)
+    for name in layerkit.batch_size_names(layerkit.static_cache(LAYERS)):
+        check(layerkit.static_cache, name, device)
         # Releases that know max_batch_size alone promise it for static caches, and nothing for an empty one.
         if name == "batch_size":
             check(layerkit.dynamic_cache, name, device)
-            for fresh in (casekit.static_cache(LAYERS), layerkit.dynamic_cache(LAYERS)):
+            for fresh in (layerkit.static_cache(LAYERS), layerkit.dynamic_cache(LAYERS)):
                 if (found := getattr(fresh, name)) != -1:
                     casekit.bug(f"{name} is {found} although nothing is initialised")
 
@@ -35,8 +35,8 @@ def run(device: str) -> None:
 def check(make, name: str, device: str) -> None:
     consistent, inconsistent = make(LAYERS), make(LAYERS)
     for layer_idx, batch_size in enumerate((2, 3)):
-        casekit.fill_attention(consistent, layer_idx, 2, device)
-        casekit.fill_attention(inconsistent, layer_idx, batch_size, device)
+        layerkit.fill_attention(consistent, layer_idx, 2, device)
+        layerkit.fill_attention(inconsistent, layer_idx, batch_size, device)
     kind = type(consistent).__name__
     try:
         found = getattr(inconsistent, name)

@@ -22,8 +22,8 @@ BATCH = 3
 def run(device: str) -> None:
     cache = layerkit.dynamic_cache((layerkit.LINEAR, layerkit.LINEAR))
     for layer_idx in range(2):
-        cache.update_conv_state(casekit.conv_state(BATCH, casekit.CONV_WIDTH, device), layer_idx)
-    for name in casekit.batch_size_names(cache):
+        cache.update_conv_state(layerkit.conv_state(BATCH, layerkit.CONV_WIDTH, device), layer_idx)
+    for name in layerkit.batch_size_names(cache):
         if (found := getattr(cache, name)) != BATCH:
             casekit.bug(f"{name} of linear-attention layers that hold {BATCH} sequences is {found}")
 

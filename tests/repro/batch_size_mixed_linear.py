@@ -16,15 +16,16 @@
 import re
 
 import casekit
-from casekit import ATTENTION_LAYERS, CONV_WIDTH, LINEAR_LAYER
+import layerkit
+from layerkit import ATTENTION_LAYERS, CONV_WIDTH, LINEAR_LAYER
 
 
 def run(device: str) -> None:
-    cache = casekit.hybrid_static_cache()
+    cache = layerkit.hybrid_static_cache()
     for layer_idx in ATTENTION_LAYERS:
-        casekit.fill_attention(cache, layer_idx, 2, device)
-    cache.update_conv_state(casekit.conv_state(3, CONV_WIDTH, device), LINEAR_LAYER)
-    for name in casekit.batch_size_names(cache):
+        layerkit.fill_attention(cache, layer_idx, 2, device)
+    cache.update_conv_state(layerkit.conv_state(3, CONV_WIDTH, device), LINEAR_LAYER)
+    for name in layerkit.batch_size_names(cache):
         try:
             found = getattr(cache, name)
         except ValueError as exc:

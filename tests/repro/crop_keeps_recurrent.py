@@ -18,7 +18,7 @@
 import casekit
 import layerkit
 
-WIDTH = casekit.CONV_WIDTH
+WIDTH = layerkit.CONV_WIDTH
 
 
 def run(device: str) -> None:
@@ -26,16 +26,16 @@ def run(device: str) -> None:
     # From 5.14.0 on only what records its past can be cropped.
     if hasattr(cache, "activate_past_recording"):
         cache.activate_past_recording()
-    cache.update_conv_state(casekit.conv_state(2, WIDTH + 2, device), 0)
-    before = casekit.numbered((2, 3, 4), device)
+    cache.update_conv_state(layerkit.conv_state(2, WIDTH + 2, device), 0)
+    before = layerkit.numbered((2, 3, 4), device)
     held = cache.update_recurrent_state(before, 0)
-    casekit.require(casekit.same(held, before), "the recurrent state came back changed")
+    casekit.require(layerkit.same(held, before), "the recurrent state came back changed")
     try:
         cache.crop(-2)
     except (NotImplementedError, RuntimeError, ValueError) as exc:
         casekit.require("crop" in str(exc).lower(), f"crop fails of something else than that it refuses: {exc}")
         return
-    if casekit.same(held, before):
+    if layerkit.same(held, before):
         casekit.bug("crop(-2) returns, and the recurrent state is still that of all tokens")
 
 

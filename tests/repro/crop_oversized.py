@@ -19,12 +19,12 @@ import layerkit
 
 def run(device: str) -> None:
     cache = layerkit.dynamic_cache((layerkit.FULL,))
-    keys, values = casekit.key_values(2, 3, device)
+    keys, values = layerkit.key_values(2, 3, device)
     layerkit.append(cache, keys, values, 0)
     cache.crop(-5)
     left = cache.get_seq_length()
     found, _ = layerkit.append(cache, keys, values, 0)
-    if left or not casekit.same(found, keys):
+    if left or not layerkit.same(found, keys):
         casekit.bug(f"DynamicCache.crop(-5) of 3 tokens leaves {left}, and gives {found.shape[-2]} after 3 new ones")
 
 

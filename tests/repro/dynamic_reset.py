@@ -22,9 +22,9 @@ def run(device: str) -> None:
     layerkit.fill(cache, 2, 6, device)
     cache.reset()
     left = cache.get_seq_length()
-    keys, values = casekit.key_values(2, 3, device)
+    keys, values = layerkit.key_values(2, 3, device)
     found, _ = layerkit.append(cache, keys, values, 0)
-    if left or not casekit.same(found, keys):
+    if left or not layerkit.same(found, keys):
         casekit.bug(f"after DynamicCache.reset there are {left} tokens, and {found.shape[-2]} keys with 3 new ones")
 
 

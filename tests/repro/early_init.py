@@ -18,7 +18,8 @@
 """early_initialization must prepare the attention layers and leave the linear-attention layers alone."""
 
 import casekit
-from casekit import ATTENTION_LAYERS, CONV_WIDTH, HEAD_DIM, HEADS, LINEAR_LAYER, MAX_CACHE_LEN
+import layerkit
+from layerkit import ATTENTION_LAYERS, CONV_WIDTH, HEAD_DIM, HEADS, LINEAR_LAYER, MAX_CACHE_LEN
 
 BATCH, TOKENS = 2, 3
 
@@ -26,7 +27,7 @@ BATCH, TOKENS = 2, 3
 def run(device: str) -> None:
     import torch
 
-    cache = casekit.hybrid_static_cache()
+    cache = layerkit.hybrid_static_cache()
     # Plain numbers, because 5.5.0 takes no lists.
     sizes = {"batch_size": BATCH, "num_heads": HEADS, "head_dim": HEAD_DIM}
     cache.early_initialization(**sizes, dtype=torch.float32, device=torch.device(device))
@@ -35,15 +36,15 @@ def run(device: str) -> None:
         ready = layer.is_initialized and layer.keys.shape == (BATCH, HEADS, MAX_CACHE_LEN, HEAD_DIM)
         casekit.require(ready, f"attention layer {layer_idx} was not initialised early")
 
-    state = casekit.conv_state(BATCH, CONV_WIDTH, device)
+    state = layerkit.conv_state(BATCH, CONV_WIDTH, device)
     # Of the layer itself, as it is the layer that was prepared wrongly; below, through the cache, as models do.
     returned = cache.layers[LINEAR_LAYER].update_conv_state(state)
-    casekit.require(casekit.same(returned, state), "the convolution state came back changed")
+    casekit.require(layerkit.same(returned, state), "the convolution state came back changed")
 
-    keys, values = casekit.key_values(BATCH, TOKENS, device)
+    keys, values = layerkit.key_values(BATCH, TOKENS, device)
 
     def holds_tokens(held: tuple[torch.Tensor, torch.Tensor]) -> bool:
-        return casekit.same(held[0][:, :, :TOKENS], keys) and casekit.same(held[1][:, :, :TOKENS], values)
+        return layerkit.same(held[0][:, :, :TOKENS], keys) and layerkit.same(held[1][:, :, :TOKENS], values)
 
     for layer_idx in ATTENTION_LAYERS:
         held = cache.update(keys, values, layer_idx)
@@ -51,12 +52,12 @@ def run(device: str) -> None:
 
     cache.early_initialization(**sizes, dtype=torch.float32, device=torch.device(device))
     for layer_idx in ATTENTION_LAYERS:
-        if not holds_tokens(cache.update(*casekit.key_values(BATCH, 1, device), layer_idx)):
+        if not holds_tokens(cache.update(*layerkit.key_values(BATCH, 1, device), layer_idx)):
             casekit.bug(f"a second early_initialization wiped what attention layer {layer_idx} held")
     # Some releases return the new window, others the old window and the new token: in both, what stands
     # before the token is what the layer held.
-    returned = cache.update_conv_state(casekit.conv_state(BATCH, 1, device), LINEAR_LAYER)
-    if not casekit.same(returned[..., -CONV_WIDTH:-1], state[..., 1:]):
+    returned = cache.update_conv_state(layerkit.conv_state(BATCH, 1, device), LINEAR_LAYER)
+    if not layerkit.same(returned[..., -CONV_WIDTH:-1], state[..., 1:]):
         casekit.bug("a second early_initialization wiped what the linear-attention layer held")
 
 

@@ -25,7 +25,7 @@ import layerkit
 def run(device: str) -> None:
     import transformers
 
-    two = [casekit.static_cache((layerkit.FULL,)) for _ in range(2)]
+    two = [layerkit.static_cache((layerkit.FULL,)) for _ in range(2)]
     both = transformers.EncoderDecoderCache(*two)
     for cache in two:
         layerkit.fill(cache, 2, 3, device)

@@ -27,7 +27,7 @@ def run(device: str) -> None:
     # Inherited from Cache it would be the matter of encdec-cache-properties.
     if "is_croppable" not in vars(transformers.EncoderDecoderCache):
         casekit.absent("an EncoderDecoderCache says nothing of whether it can be cropped")
-    two = [casekit.static_cache((layerkit.FULL,)) for _ in range(2)]
+    two = [layerkit.static_cache((layerkit.FULL,)) for _ in range(2)]
     both = transformers.EncoderDecoderCache(*two)
     for cache in two:
         layerkit.fill(cache, 2, 5, device)

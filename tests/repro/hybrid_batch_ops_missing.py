@@ -20,27 +20,27 @@
 
 import casekit
 import layerkit
-from casekit import CONV_WIDTH
+from layerkit import CONV_WIDTH
 
 
 def run(device: str) -> None:
     import torch
 
     one = torch.tensor([1], device=device)
-    state, (keys, values) = casekit.conv_state(2, CONV_WIDTH, device), casekit.key_values(2, 3, device)
+    state, (keys, values) = layerkit.conv_state(2, CONV_WIDTH, device), layerkit.key_values(2, 3, device)
     for name, argument, order in (("batch_select_indices", one, [1]), ("batch_repeat_interleave", 2, [0, 0, 1, 1])):
-        static = casekit.static_cache((layerkit.FULL,))
+        static = layerkit.static_cache((layerkit.FULL,))
         layerkit.append(static, keys, values, 0)
         getattr(static, name)(argument)
         held, _ = layerkit.fill(static, len(order), 1, device, start=3)
-        if not casekit.same(held[:, :, :3], keys[order]):
+        if not layerkit.same(held[:, :, :3], keys[order]):
             casekit.bug(f"{name} leaves other tokens than those of the sequences {order} in a static layer")
 
-        hybrid = casekit.hybrid_static_cache()
-        hybrid.update_conv_state(state, casekit.LINEAR_LAYER)
-        getattr(hybrid.layers[casekit.LINEAR_LAYER], name)(argument)
-        window = hybrid.update_conv_state(casekit.conv_state(len(order), 1, device), casekit.LINEAR_LAYER)
-        if not casekit.same(window[..., -CONV_WIDTH:-1], state[order][..., 1:]):
+        hybrid = layerkit.hybrid_static_cache()
+        hybrid.update_conv_state(state, layerkit.LINEAR_LAYER)
+        getattr(hybrid.layers[layerkit.LINEAR_LAYER], name)(argument)
+        window = hybrid.update_conv_state(layerkit.conv_state(len(order), 1, device), layerkit.LINEAR_LAYER)
+        if not layerkit.same(window[..., -CONV_WIDTH:-1], state[order][..., 1:]):
             casekit.bug(f"{name} leaves another state than that of the sequences {order} in a linear-attention layer")
 
 

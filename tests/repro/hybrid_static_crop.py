@@ -16,13 +16,14 @@
 """A layer with a convolution state and static keys must take tokens back from both."""
 
 import casekit
+import layerkit
 
-WIDTH, TOKENS = casekit.CONV_WIDTH, 5
+WIDTH, TOKENS = layerkit.CONV_WIDTH, 5
 
 
 def run(device: str) -> None:
     try:
-        cache = casekit.static_cache(("hybrid",))
+        cache = layerkit.static_cache(("hybrid",))
     except Exception as exc:
         if "layer_types" in str(exc):
             casekit.absent(f"there is no such layer: {exc}")
@@ -30,17 +31,17 @@ def run(device: str) -> None:
     if not hasattr(cache.layers[0], "update_conv_state"):
         casekit.absent(f"a StaticCache has no such layers: it puts a {type(cache.layers[0]).__name__} in their place")
     cache.activate_past_recording()
-    state = casekit.conv_state(2, TOKENS, device)
+    state = layerkit.conv_state(2, TOKENS, device)
     cache.update_conv_state(state, 0, conv_kernel_size=WIDTH)
-    keys, values = casekit.key_values(2, TOKENS, device)
+    keys, values = layerkit.key_values(2, TOKENS, device)
     cache.update(keys, values, 0)
     cache.crop(-2)
     length = int(cache.get_seq_length())
     held, _ = cache.update(keys[:, :, :1], values[:, :, :1], 0)
-    if length != 3 or not casekit.same(held[:, :, 3:4], keys[:, :, :1]):
+    if length != 3 or not layerkit.same(held[:, :, 3:4], keys[:, :, :1]):
         casekit.bug(f"crop(-2) of a layer of linear and static attention leaves {length} of 5 tokens")
     window = cache.update_conv_state(state[..., :1], 0)[..., :-1]
-    casekit.require(casekit.same(window[..., -3:], state[..., :3]), "the convolution state is not that of the tokens")
+    casekit.require(layerkit.same(window[..., -3:], state[..., :3]), "the convolution state is not that of the tokens")
 
 
 if __name__ == "__main__":

@@ -18,17 +18,18 @@
 """is_initialized of a hybrid cache must tell whether its attention layers are initialised."""
 
 import casekit
-from casekit import ATTENTION_LAYERS
+import layerkit
+from layerkit import ATTENTION_LAYERS
 
 
 def run(device: str) -> None:
-    cache = casekit.hybrid_static_cache()
+    cache = layerkit.hybrid_static_cache()
     if not hasattr(type(cache), "is_initialized"):
         casekit.absent("a cache has no is_initialized")
     if cache.is_initialized:
         casekit.bug("is_initialized of a hybrid cache is True although nothing was put into it")
     for layer_idx in ATTENTION_LAYERS:
-        casekit.fill_attention(cache, layer_idx, batch_size=2, device=device)
+        layerkit.fill_attention(cache, layer_idx, batch_size=2, device=device)
         complete = layer_idx == ATTENTION_LAYERS[-1]
         found = cache.is_initialized
         if found != complete:

@@ -26,8 +26,8 @@ def run(device: str) -> None:
     for layer_type in (layerkit.LINEAR, "hybrid"):
         cache = layerkit.dynamic_cache((layer_type, layer_type))
         for layer_idx in range(2):
-            cache.update_conv_state(casekit.conv_state(2, casekit.CONV_WIDTH, device), layer_idx)
-            cache.update_recurrent_state(casekit.numbered((2, 3, 4), device), layer_idx)
+            cache.update_conv_state(layerkit.conv_state(2, layerkit.CONV_WIDTH, device), layer_idx)
+            cache.update_recurrent_state(layerkit.numbered((2, 3, 4), device), layer_idx)
             if layer_type == "hybrid":
                 layerkit.fill(cache, 2, 3, device, layer_idx=layer_idx)
         try:

@@ -24,9 +24,9 @@ def run(device: str) -> None:
     if hasattr(cache, "activate_past_recording"):
         cache.activate_past_recording()
     cache.crop(-1)
-    state = casekit.conv_state(2, casekit.CONV_WIDTH, device)
+    state = layerkit.conv_state(2, layerkit.CONV_WIDTH, device)
     held = cache.update_conv_state(state, 0)
-    casekit.require(casekit.same(held, state), "after the crop the first convolution state comes back changed")
+    casekit.require(layerkit.same(held, state), "after the crop the first convolution state comes back changed")
 
 
 if __name__ == "__main__":

@@ -25,7 +25,8 @@
 from typing import TYPE_CHECKING
 
 import casekit
-from casekit import ATTENTION_LAYERS, CONV_WIDTH, LINEAR_LAYER
+import layerkit
+from layerkit import ATTENTION_LAYERS, CONV_WIDTH, LINEAR_LAYER
 
 if TYPE_CHECKING:
     from transformers import StaticCache
@@ -35,20 +36,20 @@ BATCH = 3
 
 def expect(cache: "StaticCache", expected: int, state: str) -> None:
     """See that each name for the batch size of `cache`, which is in `state`, gives the `expected` one."""
-    for name in casekit.batch_size_names(cache):
+    for name in layerkit.batch_size_names(cache):
         found = getattr(cache, name)
         if found != expected:
             casekit.bug(f"{name} of a hybrid cache is {found}, not {expected}, when {state}")
 
 
 def run(device: str) -> None:
-    cache = casekit.hybrid_static_cache()
+    cache = layerkit.hybrid_static_cache()
     for layer_idx in ATTENTION_LAYERS:
-        casekit.fill_attention(cache, layer_idx, BATCH, device)
+        layerkit.fill_attention(cache, layer_idx, BATCH, device)
     expect(cache, BATCH, "its attention layers hold data")
-    cache.update_conv_state(casekit.conv_state(BATCH, CONV_WIDTH, device), LINEAR_LAYER)
+    cache.update_conv_state(layerkit.conv_state(BATCH, CONV_WIDTH, device), LINEAR_LAYER)
     expect(cache, BATCH, "all its layers hold data")
-    expect(casekit.hybrid_static_cache(), -1, "nothing is initialised")
+    expect(layerkit.hybrid_static_cache(), -1, "nothing is initialised")
 
 
 if __name__ == "__main__":

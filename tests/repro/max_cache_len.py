@@ -20,7 +20,8 @@
 from typing import TYPE_CHECKING
 
 import casekit
-from casekit import ATTENTION_LAYERS, MAX_CACHE_LEN
+import layerkit
+from layerkit import ATTENTION_LAYERS, MAX_CACHE_LEN
 
 if TYPE_CHECKING:
     from transformers import StaticCache
@@ -37,10 +38,10 @@ def longest(cache: "StaticCache") -> int:
 
 
 def run(device: str) -> None:
-    cache = casekit.hybrid_static_cache()
+    cache = layerkit.hybrid_static_cache()
     lengths = [longest(cache)]
     for layer_idx in ATTENTION_LAYERS:
-        casekit.fill_attention(cache, layer_idx, batch_size=2, device=device)
+        layerkit.fill_attention(cache, layer_idx, batch_size=2, device=device)
         lengths.append(longest(cache))
     for length in lengths:
         if length != MAX_CACHE_LEN:

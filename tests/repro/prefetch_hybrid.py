@@ -17,13 +17,14 @@ import contextlib
 from functools import partial
 
 import casekit
-from casekit import ATTENTION_LAYERS
+import layerkit
+from layerkit import ATTENTION_LAYERS
 
 
 def run(device: str) -> None:
-    cache = casekit.hybrid_static_cache()
+    cache = layerkit.hybrid_static_cache()
     for layer_idx in ATTENTION_LAYERS:
-        casekit.fill_attention(cache, layer_idx, 2, device)
+        layerkit.fill_attention(cache, layer_idx, 2, device)
     # A stream takes an accelerator; which layer is brought does not.
     cache.prefetch_stream = contextlib.nullcontext()
     brought: list[int] = []

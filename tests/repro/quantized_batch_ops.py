@@ -32,7 +32,7 @@ def run(device: str) -> None:
         held, _ = layerkit.fill(cache, 2, 1, device, start=3)
         getattr(cache, name)(argument)
         found, _ = layerkit.fill(cache, len(order), 1, device, start=4)
-        if not casekit.same(found[:, :, :-1], held[order]):
+        if not layerkit.same(found[:, :, :-1], held[order]):
             casekit.bug(f"{name} of a QuantizedLayer does not give the tokens of the sequences {order}")
 
 

@@ -26,7 +26,7 @@ def run(device: str) -> None:
     cache.crop(-3)
     length = cache.get_seq_length()
     found, _ = layerkit.fill(cache, 2, 1, device, start=4)
-    if length != 4 or found.shape[-2] != 5 or not casekit.same(found[:, :, :4], held[:, :, :4]):
+    if length != 4 or found.shape[-2] != 5 or not layerkit.same(found[:, :, :4], held[:, :, :4]):
         casekit.bug(f"QuantizedLayer.crop(-3) of 7 tokens leaves a length of {length} and {found.shape[-2] - 1} tokens")
 
 

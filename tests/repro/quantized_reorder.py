@@ -27,7 +27,7 @@ def run(device: str) -> None:
     cache.reorder_cache(torch.tensor([1, 1], device=device))
     found, _ = layerkit.fill(cache, 2, 1, device, start=4)
     for place, part in (("quantised", slice(0, 3)), ("residual", slice(3, 4))):
-        if not casekit.same(found[:, :, part], held[[1, 1]][:, :, part]):
+        if not layerkit.same(found[:, :, part], held[[1, 1]][:, :, part]):
             casekit.bug(f"reorder_cache([1, 1]) of a QuantizedLayer leaves the {place} tokens in another order")
 
 

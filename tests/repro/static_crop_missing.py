@@ -22,14 +22,14 @@ import layerkit
 
 
 def run(device: str) -> None:
-    cache = casekit.static_cache((layerkit.FULL,))
-    keys, values = casekit.key_values(2, 5, device)
+    cache = layerkit.static_cache((layerkit.FULL,))
+    keys, values = layerkit.key_values(2, 5, device)
     layerkit.append(cache, keys, values, 0)
     cache.crop(-2)
     if device != "meta" and (length := int(cache.get_seq_length())) != 3:
         casekit.bug(f"StaticCache.crop(-2) of 5 tokens leaves a length of {length}")
     held, _ = layerkit.fill(cache, 2, 1, device, start=3)
-    if not casekit.same(held[:, :, :3], keys[:, :, :3]):
+    if not layerkit.same(held[:, :, :3], keys[:, :, :3]):
         casekit.bug("StaticCache.crop(-2) of 5 tokens changed the tokens that stay")
 
 

@@ -21,8 +21,8 @@ import layerkit
 
 
 def run(device: str) -> None:
-    for name in casekit.batch_size_names(casekit.static_cache((layerkit.FULL,))):
-        cache = casekit.static_cache((layerkit.FULL, layerkit.FULL))
+    for name in layerkit.batch_size_names(layerkit.static_cache((layerkit.FULL,))):
+        cache = layerkit.static_cache((layerkit.FULL, layerkit.FULL))
         try:
             found = getattr(cache, name)
         except AttributeError as exc:

@@ -19,7 +19,7 @@ import layerkit
 
 
 def run(device: str) -> None:
-    cache = casekit.static_cache((layerkit.FULL,))
+    cache = layerkit.static_cache((layerkit.FULL,))
     layerkit.fill(cache, 2, 3, device)
     before = cache.get_seq_length()
     casekit.require(int(before) == 3, f"the length of 3 tokens is {int(before)}")

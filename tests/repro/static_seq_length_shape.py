@@ -18,7 +18,7 @@ import layerkit
 
 
 def run(device: str) -> None:
-    cache = casekit.static_cache((layerkit.FULL,))
+    cache = layerkit.static_cache((layerkit.FULL,))
     layerkit.fill(cache, 2, 3, device)
     length = cache.get_seq_length()
     shape = tuple(getattr(length, "shape", ()))

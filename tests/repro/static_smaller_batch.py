@@ -25,13 +25,13 @@ FIRST, SECOND, TOKENS = 4, 2, 3
 
 
 def run(device: str) -> None:
-    cache = casekit.static_cache((layerkit.FULL,))
+    cache = layerkit.static_cache((layerkit.FULL,))
     layerkit.fill(cache, FIRST, TOKENS, device)
     cache.reset()
-    keys, values = casekit.key_values(SECOND, TOKENS, device)
+    keys, values = layerkit.key_values(SECOND, TOKENS, device)
     found = layerkit.append(cache, keys, values, 0)
     for name, held, wanted in zip(("keys", "values"), found, (keys, values), strict=True):
-        if not casekit.same(held[:, :, :TOKENS], wanted):
+        if not layerkit.same(held[:, :, :TOKENS], wanted):
             casekit.bug(f"a StaticCache used again with a smaller batch gives other {name} than were put in")
 
 

@@ -41,7 +41,14 @@ COMMITS = 29
 _STEP = 4
 _FIRST_DAY = datetime(2026, 3, 1, 12, tzinfo=UTC)
 
-PINS = 'schema = 1\npackage = "transformers"\nfirst = "5.0.0"\ntorch = "2.13.0"\n'
+PINS = """\
+schema = 1
+package = "transformers"
+first = "5.0.0"
+torch = "2.13.0"
+tests = ["tests/utils/test_cache_utils.py", "tests/utils/test_masking_utils.py"]
+sdist_tests = ["tests/test_executorch.py"]
+"""
 SETUP = """
 from setuptools import setup
 setup(name="transformers", python_requires=">=3.10.0", install_requires=["hub>=1.0"])

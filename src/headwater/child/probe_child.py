@@ -7,7 +7,8 @@ object a line, to a pipe of its own. Standard output and error belong to the cas
 
 Requests (`"protocol": 1`):
     {"op": "probe", "nonce", "tree", "manifest", "code", "package", "cases", "case", "device", "memory", "work",
-     "variables", "report_modules", "record"}: `record`, where it is there, as `recorder.py` says
+     "variables", "torch", "report_modules", "record"}: `torch`, whether the environment has it; `record`, where it is
+     there, as `recorder.py` says
     {"op": "device", "nonce", "device", "work", "variables"}
 Events, each with the request's nonce, so that nothing a case prints can be taken for one:
     {"event": "phase", "phase": "device" | "library" | "case" | "run"}
@@ -180,7 +181,7 @@ def end_with_parent() -> None:
 
 
 def deepest_frame(error: BaseException, package: str) -> str | None:
-    """The last frame of the traceback that lies in the library: `transformers/cache_utils.py:742 in update`."""
+    """The last frame of the traceback that lies in the library: `package/file.py:742 in function`."""
     home = getattr(sys.modules.get(package), "__file__", None)
     if not home:
         return None
@@ -287,14 +288,15 @@ def probe(request: dict[str, Any], speaker: Speaker) -> None:
     package = request["package"]
     phase = "device"
     speaker.say("phase", phase=phase)
-    # An environment without a working torch is no matter of the library: this may end the process.
-    import torch  # noqa: F401
+    if request["torch"]:
+        # An environment without a working torch is no matter of the library: this may end the process.
+        import torch  # noqa: F401
 
-    try:
-        open_device(request["device"])
-    except Exception as error:
-        report(speaker, "no-device", phase, error, package)
-        return
+        try:
+            open_device(request["device"])
+        except Exception as error:
+            report(speaker, "no-device", phase, error, package)
+            return
     tree_code = TreeCode(request, speaker)
     finish = recording(request, tree_code, speaker)
     case = None

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The fork server of an environment: it imports what the library needs from outside its tree once, and forks for every
-request that comes over its socket. Standard library only.
+"""The fork server of an environment (`serve.py FD MODULE...`): it imports the modules that it is told, and later what
+the library needs from outside its tree, once, and forks for every request that comes over its socket. Standard library
+only.
 
 The requests are those of `probe_child.py` beside it, and also {"op": "preload", "modules"} and {"op": "kill"}.
 It answers {"event": "ready"}, {"event": "preloaded", "failed"}, {"event": "forked", "pid"} and
@@ -52,11 +53,12 @@ class Server:
     def __init__(self, control: socket.socket) -> None:
         self._control = control
 
-    def serve(self) -> None:
-        """Answer until the other end of the socket is closed, which it is however its process ends."""
+    def serve(self, needed: list[str]) -> None:
+        """Import the modules `needed`, without which it cannot serve; then answer until the other end of the socket is
+        closed, which it is however its process ends."""
         take_in_orphans()
-        import torch  # noqa: F401
-
+        for name in needed:
+            importlib.import_module(name)
         self._tell("ready")
         while True:
             packet, descriptors, _flags, _address = socket.recv_fds(self._control, PACKET, 2)
@@ -187,7 +189,7 @@ def outlive_a_server() -> None:
 def main() -> None:
     outlive_a_server()
     with socket.socket(fileno=int(sys.argv[1])) as control:
-        Server(control).serve()
+        Server(control).serve(sys.argv[2:])
 
 
 if __name__ == "__main__":

@@ -186,10 +186,10 @@ def atlas_page(write: bool, **common: Any) -> None:
 )
 @common_options
 def audit_command(release: str | None, python: Path | None, **common: Any) -> None:
-    """List the known bugs of a release; by default of the transformers installed in the current environment.
+    """List the known bugs of a release; by default of the one that is installed in the current environment.
 
     The current environment is the active one (VIRTUAL_ENV, CONDA_PREFIX), else that of the interpreter that this was
-    started with, or the first python on PATH that has transformers. Nothing is imported, fetched or probed.
+    started with, or the first python on PATH that has the library. Nothing is imported, fetched or probed.
 
     \b
     Examples:

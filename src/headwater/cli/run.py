@@ -59,7 +59,7 @@ _WORKSPACE = click.option(
     "--workspace",
     "root",
     type=click.Path(path_type=Path, file_okay=False),
-    help="The workspace; default: the folder with upstream/transformers.toml around this one.",
+    help="The workspace; default: the folder with upstream/<library>.toml around this one.",
 )
 
 

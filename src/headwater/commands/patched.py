@@ -24,6 +24,7 @@ from headwater.core.results import (
     PatchedRun,
     ProbeResult,
     also_mended,
+    devices_of_patches,
     has_accelerator,
     parse_devices,
 )
@@ -75,7 +76,7 @@ def test_patched(context: Context, request: PatchedRequest) -> PatchedReport:
     cases = context.workspace.cases(request.cases_dir)
     chosen = choose_cases(cases, request.cases)
     require_known_cases(series, cases)
-    devices = parse_devices(request.devices or ["cpu", "meta"])
+    devices = parse_devices(request.devices or devices_of_patches(context.workspace.pins.torch))
     request = replace(request, devices=devices)
     if "cpu" not in devices and not any(has_accelerator(device) for device in devices):
         context.emit(Note("the patches' own tests need real numbers: they do not run on meta alone", warning=True))

@@ -15,7 +15,6 @@ from headwater.core.errors import BadInput
 from headwater.core.learning import LearnedSignature
 from headwater.core.verdicts import Evidence, Signature
 
-UPSTREAM = "huggingface/transformers"
 _REFERENCE = re.compile(
     r"(?:https?://[^/\s]+/)?(?P<repo>[\w.-]+/[\w.-]+)(?:#|/(?:issues|pull)/)(?P<number>\d+)(?:[/?#]\S*)?"
 )
@@ -38,18 +37,21 @@ QUOTES = '""'  # what makes three of a string's quotes
 _TAIL = '\n\nif __name__ == "__main__":\n    casekit.main(run, __file__)\n'
 
 
-def read_reference(text: str) -> str:
-    """An issue or a pull request as cases name it, `owner/repo#1`, from that form, a number, or an address.
+def read_reference(text: str, repository: str | None) -> str:
+    """An issue or a pull request as cases name it, `owner/repo#1`, from that form, an address, or a number, which is
+    one of `repository`.
 
     Raises:
-        BadInput: it is none of these.
+        BadInput: it is none of these, or a number and nobody says of which repository.
     """
     number = _NUMBER.fullmatch(text)
+    if number is not None and repository is None:
+        raise BadInput(f"{text} of which repository? Say owner/name#{number[1]}, or put `repository` into the pins")
     if number is not None:
-        return f"{UPSTREAM}#{number[1]}"
+        return f"{repository}#{number[1]}"
     found = _REFERENCE.fullmatch(text)
     if found is None:
-        raise BadInput(f"{text!r} is no issue, such as {UPSTREAM}#46439, 46439, or the address of one")
+        raise BadInput(f"{text!r} is no issue, such as {repository or 'owner/name'}#1234, or the address of one")
     return f"{found['repo']}#{found['number']}"
 
 

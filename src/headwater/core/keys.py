@@ -16,8 +16,9 @@ def digest(parts: Mapping[str, object]) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def environment_key(lock: str, torch: str, python: str, platform: str) -> str:
-    """An environment's key: the lock's text without torch, torch's version and build, Python x.y.z, the platform.
+def environment_key(lock: str, torch: str | None, python: str, platform: str) -> str:
+    """An environment's key: the lock's text without torch, torch's version and build (or None), Python x.y.z, the
+    platform.
 
     Comments and blank lines of the lock do not count.
     """

@@ -48,7 +48,7 @@ def normalise_message(message: str) -> str:
 
 
 def normalise_frame(frame: str) -> str:
-    """A frame without its line: `transformers/cache_utils.py in update`."""
+    """A frame without its line: `package/file.py in function`."""
     return _LINE.sub("", frame)
 
 
@@ -67,7 +67,7 @@ class LearnedSignature:
 
     @property
     def words(self) -> str:
-        """For people: `RuntimeError: The size of tensor ... (transformers/cache_utils.py in update)`."""
+        """For people: `RuntimeError: The size of tensor ... (package/file.py in function)`."""
         return f"{self.type}: {self.message}" + (f" ({self.frame})" if self.frame else "")
 
 
@@ -94,8 +94,9 @@ class Learned:
     why: str | None
 
 
-def learn(case: Case, bad: Sequence[Outcome], good: Sequence[Outcome] = (), package: str = "transformers") -> Learned:
-    """Learn from what was seen at the bad end, in one or several repetitions, and at the good end, where there is one.
+def learn(case: Case, package: str, bad: Sequence[Outcome], good: Sequence[Outcome] = ()) -> Learned:
+    """Learn, of the library `package`, from what was seen at the bad end, in one or several repetitions, and at the
+    good end, where there is one.
 
     Where both ends failed alike, nothing is learned as absent: both are then judged `bad`, and do not differ.
     """

@@ -33,7 +33,7 @@ class IndexFile:
 class Pin:
     """What was recorded of one release.
 
-    `tree` is the git id of its `src/transformers` subtree and `mirror_commit` that of its commit in the mirror, both
+    `tree` is the git id of its `src/<package>` subtree and `mirror_commit` that of its commit in the mirror, both
     None until it was imported once. `nearest_commit` is the main-branch commit whose files differ least, by
     `differing_files` files; both None where that is not known.
     """
@@ -66,13 +66,19 @@ class EnvironmentGroup:
 
 @dataclass(frozen=True)
 class Pins:
-    """The whole file. `first` is the oldest release that is pinned; `torch` the version every environment gets."""
+    """The whole file. `package` is the library, in the index and for Python; `first` the oldest release that is pinned;
+    `torch` the version that every environment gets, None where the library needs none. `repository` is where its
+    issues are, `owner/name`; `tests` are its own tests that are run beside the cases, by their places in that
+    repository, and `sdist_tests` those that its sdists hold as well."""
 
     package: str
     first: Version
-    torch: str
+    torch: str | None
     groups: tuple[EnvironmentGroup, ...]
     releases: tuple[Pin, ...]
+    repository: str | None = None
+    tests: tuple[str, ...] = ()
+    sdist_tests: tuple[str, ...] = ()
 
     @cached_property
     def versions(self) -> tuple[Version, ...]:
@@ -127,7 +133,9 @@ def read_pins(text: str, origin: str) -> Pins:
         )
     package = top.text("package")
     first = top.version("first")
-    torch = top.text("torch")
+    torch = top.text("torch", None)
+    repository = top.text("repository", None)
+    tests, sdist_tests = top.texts("tests", ()), top.texts("sdist_tests", ())
     group_tables, release_tables = top.tables("environment", []), top.tables("release", [])
     top.close()
     groups = tuple(_read_group(table) for table in group_tables)
@@ -138,7 +146,7 @@ def read_pins(text: str, origin: str) -> Pins:
     for table, before, after in zip(release_tables[1:], releases, releases[1:], strict=False):
         if before.version >= after.version:
             raise table.error("version", f"is {after.version} after {before.version}; keep the releases in order")
-    return Pins(package, first, torch, groups, releases)
+    return Pins(package, first, torch, groups, releases, repository, tests, sdist_tests)
 
 
 def _read_group(table: Table) -> EnvironmentGroup:

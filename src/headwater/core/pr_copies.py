@@ -72,7 +72,7 @@ def _definitions(
 
 
 def _changed(source: str, before: Mapping[str, str], after: Mapping[str, str], package: str) -> bool:
-    """Whether a definition, named as `transformers.models.bert.modeling_bert.BertSelfOutput`, differs."""
+    """Whether a definition, named as `package.module.Class`, differs."""
     parts = source.removeprefix(f"{package}.").split(".")
     for cut in range(len(parts) - 1, 0, -1):
         path = f"src/{package}/{'/'.join(parts[:cut])}.py"

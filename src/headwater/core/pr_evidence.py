@@ -130,7 +130,7 @@ class EnvironmentEvidence:
     revision: str
     name: str
     key: str
-    torch: str
+    torch: str | None
     python: str
     platform: str
 

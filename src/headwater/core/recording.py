@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a probe ran of the library: files, lines, frames; and its plain form, in which it is kept.
 
-Files are named as in a tree's manifest and in a frame's evidence: `transformers/cache_utils.py`. In the plain form the
+Files are named as in a tree's manifest and in a frame's evidence: `package/file.py`. In the plain form the
 lines of a file are ranges, `1-3,7`.
 """
 

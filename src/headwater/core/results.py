@@ -76,13 +76,23 @@ class ProbeResult:
         return self.verdict in (Verdict.GOOD, Verdict.ABSENT)
 
 
+def devices_of_patches(torch: str | None) -> list[str]:
+    """Where a series is tested unless devices are named: meta as well as cpu, where there is a torch to have it."""
+    return ["cpu", "meta"] if torch else ["cpu"]
+
+
+def torch_words(torch: str | None) -> str:
+    """What an environment has of torch, in words: "torch 2.13.0+cpu", or that there is none."""
+    return f"torch {torch}" if torch else "no torch"
+
+
 @dataclass(frozen=True)
 class Surroundings:
     """Where probes ran, for the line above a table. `environment` is a key, `environment_name` its group's name."""
 
     package: str
     revision: str
-    torch: str
+    torch: str | None
     python: str
     platform: str
     environment: str | None

@@ -2,7 +2,7 @@
 """Series: ordered sets of patches with one purpose, as written in a folder's `series` file.
 
 # a comment
-base: 5.10.1 <id of the src/transformers tree of that release>
+base: 5.10.1 <id of the src/<package> tree of that release>
 range 5.5.0 plain-integers
 range 5.5.1..5.7.0 older-layers
 0001-subject.patch

@@ -38,7 +38,7 @@ class Verdict(Enum):
 class Evidence:
     """Why a verdict was given: an exception's type and message and its deepest frame inside the library.
 
-    All three are None where there is nothing to show. `frame` reads `transformers/cache_utils.py:742 in update`.
+    All three are None where there is nothing to show. `frame` reads `package/file.py:742 in function`.
     """
 
     type: str | None = None

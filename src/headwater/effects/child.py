@@ -86,9 +86,9 @@ def child_environment(scratch: Scratch) -> dict[str, str]:
     }
 
 
-def child_command(python: Path, file: Path, descriptor: int) -> list[str]:
+def child_command(python: Path, file: Path, descriptor: int, *modules: str) -> list[str]:
     """How the child, or the server, is started. -B: an environment stays as it was published."""
-    return [str(python), "-I", "-B", str(file), str(descriptor)]
+    return [str(python), "-I", "-B", str(file), str(descriptor), *modules]
 
 
 def run_child(

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Environments: torch and the other packages that trees run with. Keyed by value, created aside by uv,
-health-checked, then published by a rename."""
+"""Environments: the packages that trees run with, and torch where the library needs it. Keyed by value, created aside
+by uv, health-checked, then published by a rename."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ from headwater.core.errors import EnvironmentUnavailable, HarnessError, Headwate
 from headwater.core.events import Counted, Emit, Finished, Note, Started, silent
 from headwater.core.keys import environment_key
 from headwater.core.pins import Pin
+from headwater.core.results import torch_words
 from headwater.effects import proc
 from headwater.effects.index import Index
 from headwater.effects.inventory import first_difference, state_below
@@ -26,14 +27,14 @@ from headwater.effects.torch_source import TorchSource, find_torch
 from headwater.effects.uv import python_version, run_uv
 from headwater.effects.workspace import Workspace
 
-_SPACE = 2_000_000_000
+_SPACE, _SPACE_WITHOUT_TORCH = 2_000_000_000, 200_000_000
 _SCHEMA = 1
 _DETAILS = "headwater.json"
 # The distribution's version is asked for, not torch.__version__, which names a CUDA build that the index's does not.
-_HEALTH = (
-    "import importlib.metadata, json, platform, torch; torch.ones(2).sum().item(); "
-    "print(json.dumps([importlib.metadata.version('torch'), platform.python_version()]))"
+_TORCH_HEALTH = (
+    "import importlib.metadata, torch; torch.ones(2).sum().item(); has = importlib.metadata.version('torch')"
 )
+_HEALTH = "import json, platform; print(json.dumps([has, platform.python_version()]))"
 
 
 @dataclass(frozen=True)
@@ -57,7 +58,7 @@ class Environment:
     key: str
     name: str
     lock: str
-    torch: str
+    torch: str | None
     python_version: str
     platform: str
     folder: Path
@@ -84,17 +85,18 @@ class Environments:
         self._whole: set[str] = set()
 
     @cached_property
-    def _torch(self) -> TorchSource:
-        return find_torch(self._workspace.pins.torch, self._index(), self._offline)
+    def _torch(self) -> TorchSource | None:
+        wanted = self._workspace.pins.torch
+        return find_torch(wanted, self._index(), self._offline) if wanted else None
 
     @property
-    def torch(self) -> str:
-        """The torch that environments get on this machine, with its build.
+    def torch(self) -> str | None:
+        """The torch that environments get on this machine, with its build; None where the library needs none.
 
         Raises:
             EnvironmentUnavailable: it cannot be had.
         """
-        return self._torch.version
+        return self._torch.version if self._torch else None
 
     def describe(self, pin: Pin, dated: DatedLock | None = None) -> Environment:
         """The environment of a release, with the packages of its group or of one day. It need not be built yet: its
@@ -114,9 +116,9 @@ class Environments:
             group = self._workspace.pins.group_of(pin.version)
             name, lock = group.name, self._workspace.lock_text(group.lock)
         platform = sysconfig.get_platform()
-        key = environment_key(lock, self._torch.version, python, platform)
+        key = environment_key(lock, self.torch, python, platform)
         folder = self._workspace.cache.environments / key[:20]
-        return Environment(key, name, lock, self._torch.version, python, platform, folder)
+        return Environment(key, name, lock, self.torch, python, platform, folder)
 
     def ensure(self, environment: Environment) -> None:
         """Build an environment unless it is there. Once a run all its files are looked at; one that something deleted
@@ -149,8 +151,10 @@ class Environments:
         damaged = wanted.folder.exists()
         if damaged:
             self._emit(Note(f"the environment for {wanted.name} is damaged ({fault}); building it anew", warning=True))
-        cache.require_space(_SPACE, "building an environment")
-        what = f"building the environment for {wanted.name} (torch {wanted.torch}, Python {wanted.python_version})"
+        cache.require_space(_SPACE if wanted.torch else _SPACE_WITHOUT_TORCH, "building an environment")
+        what = (
+            f"building the environment for {wanted.name} ({torch_words(wanted.torch)}, Python {wanted.python_version})"
+        )
         self._emit(Started(what, what, long=True))
         note = "failed"
         try:
@@ -182,7 +186,7 @@ def _build_failure(wanted: Environment, error: HeadwaterError) -> HeadwaterError
     return EnvironmentUnavailable(message) if impossible else HarnessError(message)
 
 
-def _install(env: Path, folder: Path, lock: str, torch: TorchSource, offline: bool, anew: bool) -> None:
+def _install(env: Path, folder: Path, lock: str, torch: TorchSource | None, offline: bool, anew: bool) -> None:
     requirements = folder / "requirements.txt"
     requirements.write_text(lock, encoding="utf-8")
     python = str(env / "bin" / "python")
@@ -191,23 +195,25 @@ def _install(env: Path, folder: Path, lock: str, torch: TorchSource, offline: bo
     install = ["pip", "install", "--quiet", "--compile-bytecode", "--python", python]
     install += ["--no-cache"] if anew else []
     run_uv(*install, "--require-hashes", "--requirements", str(requirements), offline=offline)
-    # The lock holds what torch requires, so this adds torch alone, or torch and the libraries of a CUDA build.
-    run_uv(*install, *torch.arguments, offline=offline)
+    if torch is not None:
+        # The lock holds what torch requires, so this adds torch alone, or torch and the libraries of a CUDA build.
+        run_uv(*install, *torch.arguments, offline=offline)
 
 
 def _check_health(env: Path, wanted: Environment) -> None:
-    """Start the new interpreter and import torch: what is published works.
+    """Start the new interpreter, and import torch where it is to have it: what is published works.
 
     Raises:
         ProcessFailed: it does not.
         EnvironmentUnavailable: it says another version than was asked for.
     """
-    out = proc.run([str(env / "bin" / "python"), "-I", "-B", "-c", _HEALTH], seconds=300)
+    code = f"{_TORCH_HEALTH if wanted.torch else 'has = None'}\n{_HEALTH}"
+    out = proc.run([str(env / "bin" / "python"), "-I", "-B", "-c", code], seconds=300)
     seen = json.loads(out.strip().splitlines()[-1])
     if seen != [wanted.torch, wanted.python_version]:
         raise EnvironmentUnavailable(
-            f"the environment for {wanted.name} came out with torch {seen[0]} and Python {seen[1]} instead of "
-            f"{wanted.torch} and {wanted.python_version}"
+            f"the environment for {wanted.name} came out with {torch_words(seen[0])} and Python {seen[1]} instead "
+            f"of {torch_words(wanted.torch)} and {wanted.python_version}"
         )
 
 

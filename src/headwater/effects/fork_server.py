@@ -26,7 +26,7 @@ from headwater.effects.files import write_atomically
 from headwater.effects.proc import Process, await_end, end_group, end_strays, start_in_group
 from headwater.effects.watch import ChildRun, Pipes, Watch
 
-_START = 300.0  # seconds until a server has imported torch, and then the rest
+_START = 300.0  # seconds until a server has imported what it must, and then the rest
 _END = 20.0  # seconds until it has ended what it was told to kill
 _CLOSE = 2.0  # seconds until it has ended once its socket is closed
 _MARK = "HEADWATER_SERVER"
@@ -42,8 +42,8 @@ class ForkServer:
     """One running server. `preload` is the file with the modules to import first; it grows with every probe that
     imports more of the environment than is there already."""
 
-    def __init__(self, python: Path, scratch: Scratch, preload: Path, emit: Emit = silent) -> None:
-        """Start it and wait until it is ready.
+    def __init__(self, python: Path, scratch: Scratch, preload: Path, torch: bool, emit: Emit = silent) -> None:
+        """Start it, in an environment with or without `torch`, and wait until it is ready.
 
         Raises:
             ServerDied: it could not be started, or did not import torch; its last line is said.
@@ -59,7 +59,7 @@ class ForkServer:
         with theirs, self._log.open("wb") as log:
             try:
                 self._process: Process = start_in_group(
-                    child_command(python, SERVER, theirs.fileno()),
+                    child_command(python, SERVER, theirs.fileno(), *(["torch"] if torch else [])),
                     environ={**child_environment(scratch), _MARK: self._mark},
                     cwd=scratch.root,
                     pass_fds=[theirs.fileno()],
@@ -237,7 +237,7 @@ class ForkServers:
     def _answer(self, key: str, python: Path, preload: Path, request: Mapping[str, object], limits: Limits) -> ChildRun:
         server = self._servers.get(key)
         if server is None:
-            server = ForkServer(python, self.scratch_of(key), preload, self._emit)
+            server = ForkServer(python, self.scratch_of(key), preload, bool(request["torch"]), self._emit)
             self._servers[key] = server
             self._emit(Counted("servers", 1))
         run = server.answer({**request, "report_modules": request["op"] == "probe"}, limits, self._abandoned)

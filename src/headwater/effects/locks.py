@@ -27,7 +27,7 @@ OLDEST_PYTHON = "3.11"
 # What runs inside an environment besides the library: the patches' own tests and the conformance suite.
 TEST_PACKAGES = ("hypothesis", "pytest")
 _HEADER = """\
-# The packages that transformers {first} to {last} run with, without torch. Hashed, for every platform.
+# The packages that {package} {first} to {last} run with{without}. Hashed, for every platform.
 # Made by `headwater pins update`; do not edit.
 """
 
@@ -43,7 +43,7 @@ class Lock:
 class LockMaker:
     """Groups releases and locks each group."""
 
-    def __init__(self, package: str, torch: str, index: Index, wheels: Path, emit: Emit = silent) -> None:
+    def __init__(self, package: str, torch: str | None, index: Index, wheels: Path, emit: Emit = silent) -> None:
         """`wheels`: where a wheel goes that must be downloaded to learn what it requires."""
         self._package, self._torch, self._index, self._wheels, self._emit = (
             package,
@@ -55,8 +55,8 @@ class LockMaker:
         self._resolved: dict[tuple[str, ...], str | None] = {}
 
     @property
-    def torch(self) -> str:
-        """The version of torch that every lock leaves room for."""
+    def torch(self) -> str | None:
+        """The version of torch that every lock leaves room for; None where the library needs none."""
         return self._torch
 
     def requirements(self, pins: Sequence[Pin]) -> dict[Pin, list[Requirement]]:
@@ -124,7 +124,8 @@ class LockMaker:
         if any(lock.group.name == name for lock in others):
             name = f"{first}-{last}"
         group = EnvironmentGroup(name, first, last, f"locks/{name}.txt")
-        return Lock(group, _HEADER.format(first=first, last=last) + text)
+        without = ", without torch" if self._torch else ""
+        return Lock(group, _HEADER.format(package=self._package, first=first, last=last, without=without) + text)
 
     def _resolve(self, groups: Sequence[list[Requirement]]) -> str | None:
         """The lock of the union, None where it does not resolve."""
@@ -155,6 +156,8 @@ class LockMaker:
         )  # fmt: skip
 
     def _torch_requirements(self) -> list[Requirement]:
+        if self._torch is None:
+            return []
         wheel = self._index.any_wheel("torch", self._torch)
         return torch_requirements(self._index.requirements("torch", wheel, self._wheels))
 

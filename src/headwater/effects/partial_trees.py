@@ -15,7 +15,7 @@ from headwater.effects.workspace import Cache
 
 
 class PartialTrees:
-    """The trees between the library trees `old` and `new`. Paths are named as in manifests: `transformers/...`."""
+    """The trees between the library trees `old` and `new`. Paths are named as in manifests: `<package>/...`."""
 
     def __init__(self, cache: Cache, git: GitDir, trees: Trees, package: str, old: str, new: str) -> None:
         self._cache, self._git, self._trees, self._package = cache, git, trees, package

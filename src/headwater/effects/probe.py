@@ -214,6 +214,8 @@ class Prober:
 
     def _device(self, environment: Environment, name: str) -> Device | str:
         """The device with its model and driver, or why it is not there."""
+        if environment.torch is None and name != "cpu":
+            return f"{self._package} is probed without torch, and so on cpu alone"
         if plain := plain_device(name):
             return plain
         place = (environment.key, name)
@@ -301,7 +303,10 @@ class Prober:
         variables = {"HEADWATER_DEVICE": str(request["device"])}
         if plain:
             variables["HF_HUB_OFFLINE"] = "0"
-        request = {**request, "cases": str(scratch.cases), "work": str(scratch.work), "variables": variables}
+        request = {
+            **request, "torch": environment.torch is not None, "cases": str(scratch.cases), "work": str(scratch.work),
+            "variables": variables,
+        }  # fmt: skip
         try:
             with alone_on(str(request["device"]), passed_on(), self._abandoned.is_set, self._emit):
                 if plain or sys.platform != "linux":

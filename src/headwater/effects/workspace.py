@@ -23,14 +23,13 @@ from headwater.core.pins import Pins, read_pins
 from headwater.effects.files import clear_away
 from headwater.effects.series_folder import Series, read_series_folder, series_names
 
-PINS = "transformers.toml"
 HELPER = "casekit.py"
 # Cases that Headwater brings itself, because they run what a patch or a user brings.
 PACKAGED_CASES = Path(__file__).parent.parent / "cases"
 
 
 def find_root(start: Path) -> Path:
-    """The workspace that `start` lies in: HEADWATER_WORKSPACE, else the nearest folder with the pins.
+    """The workspace that `start` lies in: HEADWATER_WORKSPACE, else the nearest folder with pins, `upstream/*.toml`.
 
     Raises:
         BadInput: there is none.
@@ -38,22 +37,33 @@ def find_root(start: Path) -> Path:
     named = os.environ.get("HEADWATER_WORKSPACE")
     candidates = [Path(named)] if named else [start, *start.parents]
     for folder in candidates:
-        if (folder / "upstream" / PINS).is_file():
+        if pins_below(folder):
             return folder.resolve()
     where = f"HEADWATER_WORKSPACE={named}" if named else f"{start} and the folders above it"
-    raise BadInput(f"no workspace: {where} holds no upstream/{PINS}. Run inside a workspace, or pass --workspace")
+    raise BadInput(
+        f"no workspace: {where} holds no upstream/<library>.toml. Run inside a workspace, pass --workspace, or lay one "
+        "out with `headwater init FOLDER`"
+    )
+
+
+def pins_below(folder: Path) -> list[Path]:
+    """The pins files of a workspace at `folder`; none where it is no workspace."""
+    return sorted((folder / "upstream").glob("*.toml"))
 
 
 @dataclass(frozen=True)
 class Cache:
-    """The folder with everything that can be made again: mirror, trees, environments, wheels; and the store."""
+    """The folder with everything that can be made again: mirror, trees, environments, wheels; and the store.
+    `library` names the mirror, which alone is not keyed by content: workspaces of several libraries may share the rest.
+    """
 
     root: Path
+    library: str
 
     @property
     def mirror(self) -> Path:
         """The bare repository."""
-        return self.root / "transformers.git"
+        return self.root / f"{self.library}.git"
 
     @property
     def remotes(self) -> Path:
@@ -160,7 +170,7 @@ class Cache:
 
 @dataclass(frozen=True)
 class Workspace:
-    """A workspace, by its root folder."""
+    """A workspace, by its root folder. It is about one library: the one whose pins it has."""
 
     root: Path
 
@@ -169,10 +179,21 @@ class Workspace:
         """What is contributed to: pins, locks, checkouts."""
         return self.root / "upstream"
 
-    @property
+    @cached_property
     def pins_file(self) -> Path:
-        """The pins."""
-        return self.upstream / PINS
+        """The pins, named by the library.
+
+        Raises:
+            BadInput: there are those of several libraries.
+        """
+        found = pins_below(self.root)
+        if len(found) > 1:
+            raise BadInput(
+                f"upstream/ holds {' and '.join(path.name for path in found)}, and the cases, series and atlas of a "
+                "workspace are about one library; leave one here, and lay out a workspace for the other with "
+                "`headwater init FOLDER`"
+            )
+        return found[0]
 
     @property
     def checkouts(self) -> Path:
@@ -183,12 +204,20 @@ class Workspace:
     def cache(self) -> Cache:
         """The caches: HEADWATER_CACHE where several workspaces share them, else under `upstream/`."""
         named = os.environ.get("HEADWATER_CACHE")
-        return Cache(Path(named).resolve() if named else self.upstream)
+        return Cache(Path(named).resolve() if named else self.upstream, self.pins_file.stem)
 
     @cached_property
     def pins(self) -> Pins:
-        """The pins, read once."""
-        return read_pins(self.read_text(self.pins_file), f"upstream/{PINS}")
+        """The pins, read once.
+
+        Raises:
+            BadInput: they cannot be read, or are not those of the library that the file is named by.
+        """
+        file = self.pins_file
+        pins = read_pins(self.read_text(file), f"upstream/{file.name}")
+        if pins.package != file.stem:
+            raise BadInput(f"upstream/{file.name} has the pins of {pins.package}; call it {pins.package}.toml")
+        return pins
 
     def read_text(self, path: Path) -> str:
         """A text file of the workspace.
@@ -209,7 +238,10 @@ class Workspace:
         """
         path = self.upstream / lock
         if not path.is_file():
-            raise BadInput(f"upstream/{lock}, which {PINS} names, is missing; `headwater pins update --locks` makes it")
+            named_by = self.pins_file.name
+            raise BadInput(
+                f"upstream/{lock}, which {named_by} names, is missing; `headwater pins update --locks` makes it"
+            )
         return self.read_text(path)
 
     @property

@@ -9,6 +9,7 @@ from itertools import groupby
 
 from headwater.core.pr_body import HEADINGS, Question
 from headwater.core.pr_evidence import CASES, TESTS, LibraryLine, Line, PatchEvidence, PrEvidence, Sight
+from headwater.core.results import torch_words
 from headwater.core.verdicts import Verdict
 
 # What upstream is known to ask for, where no checkout says how it is now.
@@ -41,7 +42,7 @@ def _target_text(evidence: PrEvidence) -> str:
     target = evidence.target
     lines = [f"The library's tree there is `{target.tree}`."]
     lines += [
-        f"Probed on {one.revision}: torch {one.torch}, Python {one.python}, {one.platform}, environment "
+        f"Probed on {one.revision}: {torch_words(one.torch)}, Python {one.python}, {one.platform}, environment "
         f"`{one.name}` (`{one.key[:12]}`)."
         for one in evidence.environments
     ]

@@ -11,7 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from headwater.core.cases import Case
-from headwater.core.results import ProbeResult, ReproReport, Surroundings
+from headwater.core.results import ProbeResult, ReproReport, Surroundings, torch_words
 from headwater.core.verdicts import Evidence, Verdict
 
 STYLES = {
@@ -48,7 +48,7 @@ def evidence_text(evidence: Evidence) -> Text:
 
 
 def issue_text(references: Sequence[str]) -> str:
-    """The first reference, short: `huggingface/transformers#46439` as `#46439`."""
+    """The first reference, short: `owner/name#46439` as `#46439`."""
     return f"#{references[0].partition('#')[2]}" if references and "#" in references[0] else "".join(references[:1])
 
 
@@ -56,7 +56,7 @@ def surroundings_line(around: Surroundings) -> str:
     """One line that says where the verdicts hold."""
     environment = f"environment {around.environment_name} ({around.environment[:12]})" if around.environment else "none"
     return (
-        f"{around.package} {around.revision} · torch {around.torch} · Python {around.python} · "
+        f"{around.package} {around.revision} · {torch_words(around.torch)} · Python {around.python} · "
         f"{', '.join(around.devices)} · {environment}"
     )
 

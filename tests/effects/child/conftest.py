@@ -124,7 +124,7 @@ def probe(python: Path, tree: Path, manifest: Callable[[], Path], cache: Cache) 
             request = {
                 "op": "probe", "tree": str(tree), "manifest": str(manifest()), "code": str(cache.code),
                 "package": "transformers", "cases": str(scratch.cases), "case": "case.py", "device": device,
-                "memory": limits.memory, "work": str(scratch.work), "variables": dict(extra or {}),
+                "memory": limits.memory, "work": str(scratch.work), "variables": dict(extra or {}), "torch": True,
                 **(tape.wind(Tree("t", tree, manifest())) if tape else {}),
             }  # fmt: skip
             done = run_child(python, request, scratch, limits)

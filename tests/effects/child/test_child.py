@@ -274,7 +274,7 @@ scratch = Scratch(Path(folder))
 scratch.renew({"case.py": Path(case).read_bytes()})
 request = {"op": "probe", "tree": tree, "manifest": manifest, "code": folder + "/code", "package": "transformers",
            "cases": str(scratch.cases), "case": "case.py", "device": "cpu", "memory": 0, "work": str(scratch.work),
-           "variables": {}}
+           "variables": {}, "torch": True}
 run_child(Path(python), request, scratch, Limits(600, 0, 1 << 20, 64))
 """
 

@@ -127,6 +127,7 @@ class Lab:
             "op": "probe", "tree": str(tree.path), "manifest": str(tree.manifest), "code": str(self.cache.code),
             "package": PACKAGE, "cases": str(scratch.cases), "case": "case.py", "device": "cpu",
             "memory": limits.memory, "work": str(scratch.work), "variables": {"HEADWATER_DEVICE": "cpu"},
+            "torch": environment.torch is not None,
         }  # fmt: skip
         run = self.servers.answer(environment.key, environment.python, environment.preload, request, limits)
         outcome = outcome_of(run, limits)

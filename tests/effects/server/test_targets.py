@@ -71,7 +71,7 @@ def test_a_raw_script_learns_at_its_ends_without_another_probe(
     elsewhere = {"cache_utils.py": f"call = 1\n{deeper}def update():\n    inner()\n"}
     rows = [probe("report.py", files) for files in (None, absent, third, elsewhere, MENDED)]
     assert [row.verdict for row in rows] == [Verdict.OTHER_FAILURE] * 4 + [Verdict.GOOD]
-    learned = learn(load("report.py").case, rows[0].outcomes, rows[1].outcomes)
+    learned = learn(load("report.py").case, "transformers", rows[0].outcomes, rows[1].outcomes)
     words = [rejudged(row, learned.case).verdict for row in rows]
     assert words == [Verdict.BAD, Verdict.ABSENT, Verdict.OTHER_FAILURE, Verdict.OTHER_FAILURE, Verdict.GOOD]
     assert rows[0].evidence.frame == "transformers/cache_utils.py:2 in update"
@@ -107,7 +107,7 @@ def test_the_signature_is_the_status_and_the_last_line(probe: Hunt, load: Callab
     rows = [
         probe("report.py", {"cache_utils.py": f"call = 1\ndef update():\n    return {end}\n"}) for end in ends
     ]  # fmt: skip
-    learned = learn(load("report.py").case, rows[0].outcomes).case
+    learned = learn(load("report.py").case, "transformers", rows[0].outcomes).case
     words = [rejudged(row, learned).verdict.value for row in rows]
     assert words == ["bad", "bad", "other-failure", "other-failure"]
 

@@ -72,7 +72,7 @@ def new_case(context: Context, request: NewCaseRequest) -> NewCaseReport:
         HarnessError: a probe could not be run.
     """
     known = context.workspace.pins.versions
-    reference = read_reference(request.issue)
+    reference = read_reference(request.issue, context.workspace.pins.repository)
     bad = require_known(request.bad, known)
     good = require_known(request.good, known) if request.good is not None else None
     if good == bad:
@@ -138,7 +138,7 @@ def _learn(context: Context, request: NewCaseRequest, bad: Version, good: Versio
         if row.verdict is Verdict.HARNESS_ERROR:
             raise HarnessError(f"{request.script.name} on {row.revision}: {row.evidence.message}")
     outcomes = [row.outcomes for row in measured.rows]
-    learned = learn(target.case, outcomes[0], outcomes[1] if good else (), context.workspace.pins.package)
+    learned = learn(target.case, context.workspace.pins.package, outcomes[0], outcomes[1] if good else ())
     if learned.bug is None:
         raise BadInput(f"nothing can be learned from {request.script.name} on {bad}: {learned.why}")
     return learned, measured

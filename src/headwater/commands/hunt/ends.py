@@ -47,7 +47,7 @@ def learn_at(oracle: Oracle, bad: Point, good: Point | None, patience: int = 1) 
         _look_until_it_fails(oracle, good, 1)
     package = oracle.context.workspace.pins.package
     outcomes = [oracle.row(name_of(point)).outcomes if point else () for point in (bad, good)]
-    learned = learn(oracle.target.case, outcomes[0], outcomes[1], package)
+    learned = learn(oracle.target.case, package, outcomes[0], outcomes[1])
     oracle.case = learned.case
     if learned.bug is None:
         return [f"nothing was learned at {name_of(bad)}: {learned.why}"]

@@ -35,9 +35,6 @@ from headwater.effects.series_folder import Series
 from headwater.effects.upstream_words import resolve
 
 TESTS = ("conformance", "upstream")
-# The library's own tests of caches and of the masks that go with them; the last is the only one that sdists hold.
-OWN_TESTS = ("tests/utils/test_cache_utils.py", "tests/utils/test_masking_utils.py")
-IN_SDISTS = ("tests/test_executorch.py",)
 NO_CASES = "none"
 _PROGRESS = "matrix"
 
@@ -114,10 +111,18 @@ class _Planner:
             if self.context.workspace.conformance() is not None:
                 rows.append(Row("conformance", "conformance"))
         if "upstream" in tests:
-            rows += [Row("upstream", path) for path in (OWN_TESTS if request.repo else (*OWN_TESTS, *IN_SDISTS))]
+            rows += [Row("upstream", path) for path in self._own_tests()]
         if not rows:
             raise BadInput(f"nothing to run: --cases {NO_CASES} goes with --tests {' or '.join(TESTS)}")
         return tuple(rows)
+
+    def _own_tests(self) -> tuple[str, ...]:
+        """The library's own tests; without a repository also those that sdists hold."""
+        pins = self.context.workspace.pins
+        found = pins.tests if self.request.repo else (*pins.tests, *pins.sdist_tests)
+        if not found:
+            raise BadInput(f"--tests upstream: upstream/{pins.package}.toml names no `tests` of {pins.package}")
+        return found
 
     @property
     def ran(self) -> int:

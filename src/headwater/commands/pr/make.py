@@ -48,7 +48,7 @@ from headwater.core.pr_mail import fixed_in as stated_fix
 from headwater.core.pr_mail import for_upstream, issues
 from headwater.core.pr_results import PrReport, Refusal, fixed_in, still_bad
 from headwater.core.releases import select
-from headwater.core.results import parse_devices
+from headwater.core.results import devices_of_patches, parse_devices
 from headwater.core.series_text import file_name
 from headwater.core.states import PatchState
 from headwater.core.verdicts import Verdict
@@ -89,7 +89,7 @@ def make_pr(context: Context, request: PrRequest) -> PrReport:
     series = context.workspace.series(request.series)
     known = context.workspace.cases(request.cases_dir)
     require_known_cases(series, known)
-    devices = tuple(parse_devices(request.devices or ["cpu", "meta"]))
+    devices = tuple(parse_devices(request.devices or devices_of_patches(context.workspace.pins.torch)))
     folder = (request.folder or context.workspace.root / "outgoing" / series.name).resolve()
     former = former_in(request.former, folder, series.name)
     target = find_target(context, request.onto, request.repo)

@@ -26,7 +26,7 @@ from headwater.core.pr_evidence import EVIDENCE_TEXT, EnvironmentEvidence, PrEvi
 from headwater.core.pr_gate import Difference, count_of_figures, differences
 from headwater.core.pr_results import VerifyReport
 from headwater.core.releases import parse_version
-from headwater.core.results import parse_devices
+from headwater.core.results import parse_devices, torch_words
 from headwater.core.series import resolve_patch
 from headwater.core.verdicts import Verdict
 from headwater.effects.probe import ProbeOptions, Prober
@@ -121,7 +121,7 @@ def _surroundings(recorded: PrEvidence, seen: PrEvidence) -> list[str]:
 def _words(one: EnvironmentEvidence | None) -> str:
     if one is None:
         return "no environment"
-    return f"torch {one.torch}, Python {one.python}, {one.platform}, {one.name} ({one.key[:12]})"
+    return f"{torch_words(one.torch)}, Python {one.python}, {one.platform}, {one.name} ({one.key[:12]})"
 
 
 def _keys(context: Context, recorded: PrEvidence) -> list[Difference]:

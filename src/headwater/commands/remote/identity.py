@@ -48,6 +48,6 @@ def _of_files(folder: Path, files: Iterable[Path]) -> str:
 def _torch(context: Context) -> str:
     """The torch of its environments, or why there is none: said to whoever looks for workers, not raised."""
     try:
-        return context.environments.torch
+        return context.environments.torch or "none"
     except HeadwaterError as error:
         return f"not to be had: {error}"
