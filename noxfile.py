@@ -21,7 +21,8 @@ from pathlib import Path
 import nox
 
 ROOT = Path(__file__).parent
-PINS = tomllib.loads((ROOT / "upstream" / "transformers.toml").read_text(encoding="utf-8"))
+[PINS_FILE] = (ROOT / "upstream").glob("*.toml")
+PINS = tomllib.loads(PINS_FILE.read_text(encoding="utf-8"))
 
 # A bare `nox` lists the sessions instead of running sixty of them.
 nox.options.sessions = []
@@ -43,11 +44,11 @@ def repro_session(release: str) -> Callable[[nox.Session], None]:
     def repro_release(session: nox.Session) -> None:
         run(session, "headwater.py", "repro", release, *session.posargs)
 
-    repro_release.__doc__ = f"Run every case on transformers {release}."
+    repro_release.__doc__ = f"Run every case on {PINS['package']} {release}."
     return repro_release
 
 
-for pin in PINS["release"]:
+for pin in PINS.get("release", []):
     nox.session(name=f"repro-{pin['version']}")(repro_session(pin["version"]))
 
 
@@ -83,7 +84,7 @@ def pr_diff(session: nox.Session) -> None:
 
 @nox.session
 def audit(session: nox.Session) -> None:
-    """The known bugs of a release, or of the transformers installed here: nox -s audit -- 5.10.1."""
+    """The known bugs of a release, or of the one that is installed here: nox -s audit -- 5.10.1."""
     run(session, "headwater.py", "audit", *session.posargs)
 
 
@@ -97,6 +98,9 @@ def report(session: nox.Session) -> None:
 def checkout(session: nox.Session) -> None:
     """Lay out a git work tree of a release to read and edit: nox -s checkout -- 5.10.1."""
     run(session, "headwater.py", "checkout", *session.posargs)
+
+
+# Below this line: Headwater's own tests and checks, which `headwater init` leaves out.
 
 
 @nox.session

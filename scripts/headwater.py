@@ -16,7 +16,10 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "src"))
 
-from headwater.bootstrap import enter_workspace, extra_of
+try:
+    from headwater.bootstrap import enter_workspace, extra_of
+except ModuleNotFoundError:
+    sys.exit(f"headwater is not installed for {sys.executable}: python -m pip install headwater")
 
 enter_workspace(ROOT, extra=extra_of(sys.argv[1:]))
 

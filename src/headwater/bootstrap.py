@@ -46,6 +46,9 @@ def enter_workspace(root: Path, group: str | None = None, extra: str | None = No
         return
     if group is None and importlib.util.find_spec(_MODULES[extra]) and _is_installed():
         return
+    if not (root / "pyproject.toml").is_file():
+        # A workspace that `headwater init` laid out has nothing to install from; an extra that lacks is told by name.
+        return
     python = ensure_environment(root, environment, group, extra)
     restart(python)
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from headwater.bootstrap import _stamp, ensure_environment, extra_of, restart
+from headwater.bootstrap import _stamp, ensure_environment, enter_workspace, extra_of, restart
 from headwater.effects.installed import STARTED_BY
 
 ROOT = Path(__file__).parents[2]
@@ -29,7 +29,7 @@ def copy(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A copy of what the repository holds."""
     folder = tmp_path_factory.mktemp("copy") / "head water"
     folder.mkdir()
-    for name in ("src", "scripts", "tests/bench"):
+    for name in ("src", "scripts", "patches", "tests/bench", "tests/repro", "tests/conformance"):
         shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__", "*.egg-info"))
     for name in ("pyproject.toml", "README.md", "LICENSE", "noxfile.py"):
         shutil.copy(ROOT / name, folder / name)
@@ -117,6 +117,15 @@ def test_what_a_script_was_started_with_is_told(tmp_path: Path, monkeypatch: pyt
     with pytest.raises(FileNotFoundError):
         restart(tmp_path / "nowhere")
     assert os.environ[STARTED_BY] == sys.executable
+
+
+def test_a_workspace_that_was_laid_out_has_nothing_to_install_from(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("headwater.bootstrap._is_installed", lambda: False)
+    monkeypatch.setattr("headwater.bootstrap.restart", lambda python: pytest.fail(f"started {python}"))
+    enter_workspace(tmp_path, extra="dask")
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_an_environment_that_is_current_is_taken_as_it_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

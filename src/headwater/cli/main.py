@@ -42,6 +42,7 @@ _COMMANDS = {
     "patch": "patch:patch_group",
     "pr": "pr:pr_group",
     "checkout": "upkeep:checkout_command",
+    "init": "init:init_command",
     "pins": "upkeep:pins_group",
     "cache": "upkeep:cache_group",
     "scheduler": "remote:scheduler_command",

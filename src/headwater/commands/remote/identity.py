@@ -19,11 +19,10 @@ from headwater.effects.uv import python_version
 def identify(context: Context, name: str) -> Identity:
     """Who this process is, in this workspace, on this machine."""
     workspace = context.workspace
-    code = Path(headwater.__file__).parent
     return Identity(
         name,
         {
-            "Headwater": f"{headwater.__version__} ({_of_files(code, code.rglob('*.py'))})",
+            "Headwater": f"{headwater.__version__} ({code_of(Path(headwater.__file__).parent)})",
             "child": CHILD_VERSION,
             "pins": _of_files(workspace.upstream, [workspace.pins_file]),
             "locks": _of_files(
@@ -35,6 +34,13 @@ def identify(context: Context, name: str) -> Identity:
             "torch": _torch(context),
         },
     )
+
+
+def code_of(package: Path) -> str:
+    """Twelve digits for the code of Headwater's package. What is shipped for new workspaces lies there in a wheel
+    alone, and is no code of this process."""
+    files = (path for path in package.rglob("*.py") if path.relative_to(package).parts[0] != "shipped")
+    return _of_files(package, files)
 
 
 def _of_files(folder: Path, files: Iterable[Path]) -> str:
