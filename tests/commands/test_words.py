@@ -67,6 +67,28 @@ def test_bad_input_is_status_2_and_named(headwater: Run, words: list[str], named
     assert "Traceback" not in done.err
 
 
+@pytest.mark.parametrize(
+    ("words", "nearest"),
+    [
+        (["bisekt", "early-init"], "'bisect'"),
+        (["patch", "staus"], "'status'"),
+        (["pr", "chek", "outgoing"], "'check'"),
+        (["repro", "5.10.1", "--devise", "cpu"], "'--device'"),
+        (["repro", "5.10.1", "--case", "erly-init"], "the nearest are early-init,"),
+        (["matrix", "--cases", "max-cache"], "the nearest are max-cache-len"),
+        (["bisect", "erly-init", "--bad", "5.10.1"], "the nearest are early-init,"),
+        (["atlas", "show", "batchsize"], "the nearest are batch-size,"),
+        (["repro", "5.10.1", "--series", "hybrid-static-cash"], "the nearest is hybrid-static-cache"),
+        (["repro", "5.10.1", "--device", "cuad"], "the nearest is cuda"),
+        (["audit", "5.10.3"], "the nearest are 5.10.1, 5.10.2, 5.10.4"),
+    ],
+)
+def test_a_wrong_word_gets_the_nearest_right_one(headwater: Run, words: list[str], nearest: str) -> None:
+    done = headwater(*words)
+    assert done.status == 2
+    assert nearest in done.err
+
+
 def test_an_error_in_json_is_one_object(headwater: Run, tmp_path: Path) -> None:
     done = headwater("repro", "5.10.3", "--json", "--output", tmp_path / "out.json")
     assert done.status == 2

@@ -4,11 +4,13 @@
 from __future__ import annotations
 
 import importlib
+import io
 import signal
 import sys
 from types import FrameType
 
 import click
+from click.exceptions import NoSuchCommand
 
 from headwater import __version__
 from headwater.effects.git import shed_git_variables
@@ -46,6 +48,8 @@ _COMMANDS = {
     "cache": "upkeep:cache_group",
     "scheduler": "remote:scheduler_command",
     "worker": "remote:worker_command",
+    "doctor": "doctor:doctor_command",
+    "completion": "doctor:completion_command",
 }
 
 
@@ -62,6 +66,15 @@ class _Commands(click.Group):
         found = getattr(importlib.import_module(f"headwater.cli.{module}"), name)
         assert isinstance(found, click.Command)
         return found
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        try:
+            return super().resolve_command(ctx, args)
+        except NoSuchCommand as error:
+            # click names the nearest of those that are loaded: none.
+            raise NoSuchCommand(error.command_name, possibilities=_COMMANDS, ctx=ctx) from error
 
 
 @click.group(
@@ -87,6 +100,10 @@ def headwater() -> None:
 def main(arguments: list[str] | None = None) -> int:
     """Run the command line and return its exit status."""
     shed_git_variables()
+    for stream in (sys.stdout, sys.stderr):
+        # A terminal that has not all of our signs gets a question mark for one, not a traceback.
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")
     signal.signal(signal.SIGTERM, _interrupt)
     if sys.platform == "win32":
         click.echo("headwater: Windows is not supported; it runs under WSL", err=True)
