@@ -103,33 +103,6 @@ def test_outside_of_a_workspace(headwater: Run, tmp_path: Path) -> None:
     assert "--workspace" in done.err
 
 
-@pytest.mark.parametrize(
-    "words",
-    [
-        [],
-        ["repro"],
-        ["test-patched"],
-        ["bisect"],
-        ["reduce"],
-        ["backport"],
-        ["checkout"],
-        ["audit"],
-        ["pins", "update"],
-        ["pins", "check"],
-    ]
-    + [["cache", name] for name in ("info", "prune", "clean")]
-    + [["atlas", name] for name in ("show", "update", "check", "page")]
-    + [["case", name] for name in ("list", "check", "new")],
-)
-def test_help_has_an_example(headwater: Run, words: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    # A command's modules are imported when it is asked for, which must go well where nothing else was imported.
-    monkeypatch.setenv("HEADWATER_TEST_FORK", "0")
-    done = headwater(*words, "--help")
-    assert done.status == 0
-    assert f"headwater {' '.join(words)}".strip() in done.out
-    assert "Example" in done.out
-
-
 def test_unknown_keys_in_the_pins_are_refused_with_the_line(headwater: Run, workspace: Path) -> None:
     pins = workspace / "upstream" / "transformers.toml"
     text = pins.read_text(encoding="utf-8").replace('package = "transformers"', 'package = "transformers"\nflavour = 1')

@@ -22,7 +22,12 @@ from headwater.report.audit import audit_object, print_audit
 
 @click.group("atlas")
 def atlas_group() -> None:
-    """What is known of every case over every release: tests/repro/atlas.toml."""
+    """What is known of every case over every release: tests/repro/atlas.toml.
+
+    \b
+    Example:
+      headwater atlas show early-init
+    """
 
 
 def _measure_options(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -102,6 +107,7 @@ def atlas_update(new: bool, write: bool, **common: Any) -> None:
     \b
     Examples:
       headwater atlas update
+      headwater atlas update --cases early-init --releases 5.10.1
       headwater pins update && headwater atlas update --new --write
       headwater atlas update --cases early-init --releases '>=5.5.0' --write
 

@@ -25,7 +25,12 @@ _JOBS = click.option(
 
 @click.group("case")
 def case_group() -> None:
-    """The cases of tests/repro: small scripts that each show one bug."""
+    """The cases of tests/repro: small scripts that each show one bug.
+
+    \b
+    Example:
+      headwater case list
+    """
 
 
 @case_group.command("list")

@@ -30,7 +30,7 @@ Exit status:
 
 # In the order of the help: where each command is. A module is imported when its command is asked for, since all of
 # them take longer to import than a known verdict takes to answer.
-_COMMANDS = {
+COMMANDS = {
     "repro": "probing:repro_command",
     "test-patched": "probing:test_patched_command",
     "matrix": "matrix:matrix_command",
@@ -57,12 +57,12 @@ class _Commands(click.Group):
     """The commands, each imported when it is asked for."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        return list(_COMMANDS)
+        return list(COMMANDS)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        if cmd_name not in _COMMANDS:
+        if cmd_name not in COMMANDS:
             return None
-        module, _, name = _COMMANDS[cmd_name].partition(":")
+        module, _, name = COMMANDS[cmd_name].partition(":")
         found = getattr(importlib.import_module(f"headwater.cli.{module}"), name)
         assert isinstance(found, click.Command)
         return found
@@ -74,7 +74,7 @@ class _Commands(click.Group):
             return super().resolve_command(ctx, args)
         except NoSuchCommand as error:
             # click names the nearest of those that are loaded: none.
-            raise NoSuchCommand(error.command_name, possibilities=_COMMANDS, ctx=ctx) from error
+            raise NoSuchCommand(error.command_name, possibilities=COMMANDS, ctx=ctx) from error
 
 
 @click.group(

@@ -103,6 +103,7 @@ def matrix_command(
     \b
     Examples:
       headwater matrix
+      headwater matrix --releases 5.10.1,5.13.0 --cases early-init --devices cpu,meta
       headwater matrix --releases '>=5.0.0' --devices cpu,meta --jobs 2
       headwater matrix --releases 5.5.0..5.13.0 --series hybrid-static-cache --tests conformance
       headwater matrix --cases none --tests upstream --releases 5.12.1 --repo ../transformers

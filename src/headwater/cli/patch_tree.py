@@ -119,7 +119,7 @@ def patch_new(
 
     \b
     Example:
-      headwater patch new my-fix "masks take linear attention" --case my-case --tree upstream/checkouts/5.10.1
+      headwater patch new my-fix "Static layers crop" --case static-crop-missing --tree upstream/checkouts/5.10.1
     """
     with running("patch new", **common) as (context, output):
         report = new(context, NewRequest(series, subject, body, cases, author, add), tree)

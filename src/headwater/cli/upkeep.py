@@ -49,7 +49,12 @@ def checkout_command(revision: str, series: str | None, **common: Any) -> None:
 
 @click.group("pins")
 def pins_group() -> None:
-    """What is recorded of every release: hashes, tree ids, environments' locks."""
+    """What is recorded of every release: hashes, tree ids, environments' locks.
+
+    \b
+    Example:
+      headwater pins check
+    """
 
 
 @pins_group.command("update")
@@ -90,7 +95,12 @@ def pins_check(**common: Any) -> None:
 
 @click.group("cache")
 def cache_group() -> None:
-    """What can be made again: mirror, wheels, trees, environments; and the verdicts."""
+    """What can be made again: mirror, wheels, trees, environments; and the verdicts.
+
+    \b
+    Example:
+      headwater cache info
+    """
 
 
 @cache_group.command("info")
