@@ -122,6 +122,13 @@ def bench(session: nox.Session) -> None:
 
 
 @nox.session
+def docs(session: nox.Session) -> None:
+    """The site, in site/: manual, architecture, atlas, reliability, performance; links between pages are checked."""
+    strict = ("--fail-on-warning", "--keep-going", "--nitpicky", "--fresh-env", "--quiet")
+    run(session, "develop.py", "sphinx-build", *strict, "docs", "site", *session.posargs)
+
+
+@nox.session
 def lint(session: nox.Session) -> None:
     """Style, and the direction of imports."""
     run(session, "develop.py", "ruff", "check", ".")

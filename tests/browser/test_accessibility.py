@@ -3,17 +3,11 @@
 
 from __future__ import annotations
 
-import base64
-import hashlib
-import io
-import os
-import shutil
-import subprocess
-import tarfile
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from npm import unpacked
 from playwright.sync_api import Page
 
 Open = Callable[..., Page]
@@ -24,24 +18,7 @@ SHA512 = "FHfa+lmNjQZfJz1q8wKqIDwC6DExcHt/pkjNQb09a3NPjCKg2rhu5qb2S4r76ASyFNNtuF
 @pytest.fixture(scope="session")
 def axe(test_cache: Path) -> str:
     """The text of axe-core."""
-    folder = test_cache / f"axe-core-{VERSION}"
-    package = folder / f"axe-core-{VERSION}.tgz"
-    if not package.is_file():
-        npm = shutil.which("npm")
-        if npm is None and not os.environ.get("CI"):
-            pytest.skip("no npm here, which brings axe-core")
-        folder.mkdir(parents=True, exist_ok=True)
-        subprocess.run(
-            [npm or "npm", "pack", f"axe-core@{VERSION}", "--pack-destination", str(folder), "--silent"],
-            env={**os.environ, "npm_config_cache": str(folder / "npm"), "npm_config_update_notifier": "false"},
-            cwd=folder, check=True, capture_output=True,
-        )  # fmt: skip
-    content = package.read_bytes()
-    assert base64.b64encode(hashlib.sha512(content).digest()).decode() == SHA512
-    with tarfile.open(fileobj=io.BytesIO(content)) as archive:
-        script = archive.extractfile("package/axe.min.js")
-        assert script is not None
-        return script.read().decode()
+    return (unpacked(test_cache, "axe-core", VERSION, SHA512) / "axe.min.js").read_text(encoding="utf-8")
 
 
 def look(page: Page) -> None:

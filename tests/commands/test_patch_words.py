@@ -17,7 +17,7 @@ COMMANDS = ["status", "explain", "apply", "undo", "refresh", "new", "drop", "car
 WRONG = [
     (["status", "nope"], ["'nope'", "mend, twins"]),
     (["status", ""], ["''", "mend, twins"]),
-    (["status", "../mend"], ["'../mend'", "mend, twins"]),
+    (["status", "../mend"], ["'../mend'", "the nearest is mend"]),
     (["status", "--releases", "6.0.0"], ["6.0.0", "5.7.0"]),
     (["status", "--releases", ">=6"], [">=6", "5.7.0"]),
     (["status", "--releases", "five"], ["'five'"]),

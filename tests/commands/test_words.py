@@ -67,6 +67,28 @@ def test_bad_input_is_status_2_and_named(headwater: Run, words: list[str], named
     assert "Traceback" not in done.err
 
 
+@pytest.mark.parametrize(
+    ("words", "nearest"),
+    [
+        (["bisekt", "early-init"], "'bisect'"),
+        (["patch", "staus"], "'status'"),
+        (["pr", "chek", "outgoing"], "'check'"),
+        (["repro", "5.10.1", "--devise", "cpu"], "'--device'"),
+        (["repro", "5.10.1", "--case", "erly-init"], "the nearest are early-init,"),
+        (["matrix", "--cases", "max-cache"], "the nearest are max-cache-len"),
+        (["bisect", "erly-init", "--bad", "5.10.1"], "the nearest are early-init,"),
+        (["atlas", "show", "batchsize"], "the nearest are batch-size,"),
+        (["repro", "5.10.1", "--series", "hybrid-static-cash"], "the nearest is hybrid-static-cache"),
+        (["repro", "5.10.1", "--device", "cuad"], "the nearest is cuda"),
+        (["audit", "5.10.3"], "the nearest are 5.10.1, 5.10.2, 5.10.4"),
+    ],
+)
+def test_a_wrong_word_gets_the_nearest_right_one(headwater: Run, words: list[str], nearest: str) -> None:
+    done = headwater(*words)
+    assert done.status == 2
+    assert nearest in done.err
+
+
 def test_an_error_in_json_is_one_object(headwater: Run, tmp_path: Path) -> None:
     done = headwater("repro", "5.10.3", "--json", "--output", tmp_path / "out.json")
     assert done.status == 2
@@ -79,33 +101,6 @@ def test_outside_of_a_workspace(headwater: Run, tmp_path: Path) -> None:
     done = headwater("repro", "5.10.1", cwd=tmp_path)
     assert done.status == 2
     assert "--workspace" in done.err
-
-
-@pytest.mark.parametrize(
-    "words",
-    [
-        [],
-        ["repro"],
-        ["test-patched"],
-        ["bisect"],
-        ["reduce"],
-        ["backport"],
-        ["checkout"],
-        ["audit"],
-        ["pins", "update"],
-        ["pins", "check"],
-    ]
-    + [["cache", name] for name in ("info", "prune", "clean")]
-    + [["atlas", name] for name in ("show", "update", "check", "page")]
-    + [["case", name] for name in ("list", "check", "new")],
-)
-def test_help_has_an_example(headwater: Run, words: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    # A command's modules are imported when it is asked for, which must go well where nothing else was imported.
-    monkeypatch.setenv("HEADWATER_TEST_FORK", "0")
-    done = headwater(*words, "--help")
-    assert done.status == 0
-    assert f"headwater {' '.join(words)}".strip() in done.out
-    assert "Example" in done.out
 
 
 def test_unknown_keys_in_the_pins_are_refused_with_the_line(headwater: Run, workspace: Path) -> None:

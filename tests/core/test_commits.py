@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 from headwater.core.commits import (
     Commit,
     kind_of_location,
-    nearest_names,
     parse_date,
     pull_request_of,
     read_log,
@@ -82,11 +81,6 @@ def test_what_is_no_date(word: str) -> None:
 def test_what_begins_like_a_date_and_is_none(word: str) -> None:
     with pytest.raises(BadInput, match=f"'{word}' is no date, such as 2026-04-01"):
         parse_date(word)
-
-
-def test_nearest_names() -> None:
-    assert nearest_names("mian", ["main", "zebra", "main"]) == ["main"]
-    assert nearest_names("qqqqq", ["main"]) == []
 
 
 @pytest.mark.parametrize(

@@ -34,9 +34,17 @@ def test_devices(words: list[str], devices: list[str]) -> None:
     assert parse_devices(words) == devices
 
 
-@pytest.mark.parametrize("word", ["", "gpu", "cpu:0", "cuda:", "cuda:x", "cpu,,meta", "CPU", "cuda:1 2"])
-def test_no_device(word: str) -> None:
-    with pytest.raises(BadInput, match="is no device; there are cpu, meta, cuda, mps and xpu"):
+@pytest.mark.parametrize(
+    ("word", "near"),
+    [
+        ("", ""), ("gpu", "the nearest are xpu, cpu; "), ("cpu:0", "the nearest is cpu; "),
+        ("cuad", "the nearest is cuda; "),
+        ("cuda:", "the nearest is cuda; "), ("cuda:x", "the nearest is cuda; "), ("cpu,,meta", ""), ("CPU", ""),
+        ("cuda:1 2", "the nearest is cuda; "),
+    ],
+)  # fmt: skip
+def test_no_device(word: str, near: str) -> None:
+    with pytest.raises(BadInput, match=f"is no device; {near}there are cpu, meta, cuda, mps and xpu"):
         parse_devices([word])
 
 

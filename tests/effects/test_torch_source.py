@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from index_server import IndexServer
 
 HERE = f"cp{sys.version_info.major}{sys.version_info.minor}"
-needs_no_gpu = pytest.mark.skipif(torch_source._has_gpu(), reason="this machine has a GPU, so any torch will do")
+needs_no_gpu = pytest.mark.skipif(torch_source.has_gpu_driver(), reason="this machine has a GPU, so any torch will do")
 
 
 @pytest.fixture

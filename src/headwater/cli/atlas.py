@@ -9,6 +9,7 @@ from typing import Any
 
 import click
 
+from headwater.cli import completing
 from headwater.cli.run import common_options, running
 from headwater.commands.atlas import page as pages
 from headwater.commands.atlas import update as updates
@@ -21,16 +22,38 @@ from headwater.report.audit import audit_object, print_audit
 
 @click.group("atlas")
 def atlas_group() -> None:
-    """What is known of every case over every release: tests/repro/atlas.toml."""
+    """What is known of every case over every release: tests/repro/atlas.toml.
+
+    \b
+    Example:
+      headwater atlas show early-init
+    """
 
 
 def _measure_options(function: Callable[..., Any]) -> Callable[..., Any]:
     options = [
-        click.option("--cases", multiple=True, metavar="SPEC", help="Only these cases: ids, with commas."),
         click.option(
-            "--releases", default="all", show_default=True, metavar="SPEC", help="5.10.1, '>=5.5.0,<5.13' ..."
+            "--cases",
+            multiple=True,
+            metavar="SPEC",
+            shell_complete=completing.cases,
+            help="Only these cases: ids, with commas.",
         ),
-        click.option("--devices", multiple=True, metavar="D", help="Default: cpu. On several they must agree."),
+        click.option(
+            "--releases",
+            default="all",
+            show_default=True,
+            metavar="SPEC",
+            shell_complete=completing.releases,
+            help="5.10.1, '>=5.5.0,<5.13' ...",
+        ),
+        click.option(
+            "--devices",
+            multiple=True,
+            metavar="D",
+            shell_complete=completing.devices,
+            help="Default: cpu. On several they must agree.",
+        ),
         click.option("--fresh", is_flag=True, help="Run also what is known from earlier runs."),
         click.option(
             "--jobs", type=click.IntRange(1, 64), default=1, show_default=True, metavar="N", help="Probes at a time."
@@ -48,7 +71,7 @@ def _request(common: dict[str, Any], new: bool) -> updates.AtlasRequest:
 
 
 @atlas_group.command("show")
-@click.argument("case", required=False)
+@click.argument("case", required=False, shell_complete=completing.cases)
 @common_options
 def atlas_show(case: str | None, **common: Any) -> None:
     """Show what the atlas says, of all cases or of one.
@@ -84,6 +107,7 @@ def atlas_update(new: bool, write: bool, **common: Any) -> None:
     \b
     Examples:
       headwater atlas update
+      headwater atlas update --cases early-init --releases 5.10.1
       headwater pins update && headwater atlas update --new --write
       headwater atlas update --cases early-init --releases '>=5.5.0' --write
 
@@ -177,7 +201,7 @@ def atlas_page(write: bool, **common: Any) -> None:
 
 
 @click.command("audit")
-@click.argument("release", required=False)
+@click.argument("release", required=False, shell_complete=completing.releases)
 @click.option(
     "--python",
     type=click.Path(path_type=Path),

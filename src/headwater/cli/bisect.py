@@ -9,6 +9,7 @@ from typing import Any, Literal
 
 import click
 
+from headwater.cli import completing
 from headwater.cli.again import again
 from headwater.cli.probing import answer_options
 from headwater.cli.remote import executor_options
@@ -27,8 +28,13 @@ _FILE = click.Path(path_type=Path, dir_okay=False)
 def _range_options(function: Callable[..., Any]) -> Callable[..., Any]:
     """What to look for, and where."""
     options = [
-        click.option("--good", metavar="REV", help="A revision without the bug; default: found by walking outward."),
-        click.option("--bad", metavar="REV", help="A revision with it; likewise."),
+        click.option(
+            "--good",
+            metavar="REV",
+            shell_complete=completing.releases,
+            help="A revision without the bug; default: found by walking outward.",
+        ),
+        click.option("--bad", metavar="REV", shell_complete=completing.releases, help="A revision with it; likewise."),
         click.option(
             "--find",
             type=click.Choice(["introduced", "fixed", "all"]),
@@ -64,7 +70,10 @@ def _way_options(function: Callable[..., Any]) -> Callable[..., Any]:
     """How to hunt."""
     options = [
         click.option(
-            "--series", metavar="NAME", help="Apply this series wherever it applies, to get past another bug."
+            "--series",
+            metavar="NAME",
+            shell_complete=completing.series,
+            help="Apply this series wherever it applies, to get past another bug.",
         ),
         click.option(
             "--confidence",
@@ -91,7 +100,7 @@ def _way_options(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 @click.command("bisect")
-@click.argument("what")
+@click.argument("what", shell_complete=completing.cases)
 @_range_options
 @_way_options
 @answer_options()

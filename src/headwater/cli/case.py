@@ -8,6 +8,7 @@ from typing import Any
 
 import click
 
+from headwater.cli import completing
 from headwater.cli.run import common_options, running
 from headwater.commands.case.check import check_cases
 from headwater.commands.case.new import NewCaseRequest, new_case
@@ -24,7 +25,12 @@ _JOBS = click.option(
 
 @click.group("case")
 def case_group() -> None:
-    """The cases of tests/repro: small scripts that each show one bug."""
+    """The cases of tests/repro: small scripts that each show one bug.
+
+    \b
+    Example:
+      headwater case list
+    """
 
 
 @case_group.command("list")
@@ -45,7 +51,7 @@ def case_list(**common: Any) -> None:
 
 
 @case_group.command("check")
-@click.argument("ids", nargs=-1, metavar="[ID]...")
+@click.argument("ids", nargs=-1, metavar="[ID]...", shell_complete=completing.cases)
 @click.option("--fresh", is_flag=True, help="Run also what is known from earlier runs.")
 @_JOBS
 @common_options

@@ -4,11 +4,13 @@
 from __future__ import annotations
 
 import importlib
+import io
 import signal
 import sys
 from types import FrameType
 
 import click
+from click.exceptions import NoSuchCommand
 
 from headwater import __version__
 from headwater.effects.git import shed_git_variables
@@ -28,7 +30,7 @@ Exit status:
 
 # In the order of the help: where each command is. A module is imported when its command is asked for, since all of
 # them take longer to import than a known verdict takes to answer.
-_COMMANDS = {
+COMMANDS = {
     "repro": "probing:repro_command",
     "test-patched": "probing:test_patched_command",
     "matrix": "matrix:matrix_command",
@@ -47,6 +49,8 @@ _COMMANDS = {
     "cache": "upkeep:cache_group",
     "scheduler": "remote:scheduler_command",
     "worker": "remote:worker_command",
+    "doctor": "doctor:doctor_command",
+    "completion": "doctor:completion_command",
 }
 
 
@@ -54,15 +58,24 @@ class _Commands(click.Group):
     """The commands, each imported when it is asked for."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        return list(_COMMANDS)
+        return list(COMMANDS)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        if cmd_name not in _COMMANDS:
+        if cmd_name not in COMMANDS:
             return None
-        module, _, name = _COMMANDS[cmd_name].partition(":")
+        module, _, name = COMMANDS[cmd_name].partition(":")
         found = getattr(importlib.import_module(f"headwater.cli.{module}"), name)
         assert isinstance(found, click.Command)
         return found
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        try:
+            return super().resolve_command(ctx, args)
+        except NoSuchCommand as error:
+            # click names the nearest of those that are loaded: none.
+            raise NoSuchCommand(error.command_name, possibilities=COMMANDS, ctx=ctx) from error
 
 
 @click.group(
@@ -88,6 +101,10 @@ def headwater() -> None:
 def main(arguments: list[str] | None = None) -> int:
     """Run the command line and return its exit status."""
     shed_git_variables()
+    for stream in (sys.stdout, sys.stderr):
+        # A terminal that has not all of our signs gets a question mark for one, not a traceback.
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")
     signal.signal(signal.SIGTERM, _interrupt)
     if sys.platform == "win32":
         click.echo("headwater: Windows is not supported; it runs under WSL", err=True)

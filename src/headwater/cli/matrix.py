@@ -9,6 +9,7 @@ from typing import Any, Literal
 
 import click
 
+from headwater.cli import completing
 from headwater.cli.again import again
 from headwater.cli.probing import cases_dir_option, probe_options
 from headwater.cli.remote import executor_options
@@ -27,13 +28,35 @@ _FILE = click.Path(path_type=Path, dir_okay=False)
 def _cell_options(function: Callable[..., Any]) -> Callable[..., Any]:
     """Which cells."""
     options = [
-        click.option("--releases", metavar="SPEC", help="5.10.1, '>=5.5.0,<5.13' ...; default: all that are pinned."),
+        click.option(
+            "--releases",
+            metavar="SPEC",
+            shell_complete=completing.releases,
+            help="5.10.1, '>=5.5.0,<5.13' ...; default: all that are pinned.",
+        ),
         click.option(
             "--commits", multiple=True, metavar="REV", help="Commits, tags, branches or dates too; needs --repo."
         ),
-        click.option("--devices", multiple=True, metavar="D,D", help="cpu (default), meta, cuda, mps, xpu, cuda:1 ..."),
-        click.option("--cases", multiple=True, metavar="ID,ID", help="Only these cases; `none` for the tests alone."),
-        click.option("--series", metavar="NAME", help="Each cell also with this series, where the revision needs it."),
+        click.option(
+            "--devices",
+            multiple=True,
+            metavar="D,D",
+            shell_complete=completing.devices,
+            help="cpu (default), meta, cuda, mps, xpu, cuda:1 ...",
+        ),
+        click.option(
+            "--cases",
+            multiple=True,
+            metavar="ID,ID",
+            shell_complete=completing.cases,
+            help="Only these cases; `none` for the tests alone.",
+        ),
+        click.option(
+            "--series",
+            metavar="NAME",
+            shell_complete=completing.series,
+            help="Each cell also with this series, where the revision needs it.",
+        ),
         click.option(
             "--tests", multiple=True, metavar="T,T", help="Also `conformance`, and `upstream`: the library's own tests."
         ),
@@ -80,6 +103,7 @@ def matrix_command(
     \b
     Examples:
       headwater matrix
+      headwater matrix --releases 5.10.1,5.13.0 --cases early-init --devices cpu,meta
       headwater matrix --releases '>=5.0.0' --devices cpu,meta --jobs 2
       headwater matrix --releases 5.5.0..5.13.0 --series hybrid-static-cache --tests conformance
       headwater matrix --cases none --tests upstream --releases 5.12.1 --repo ../transformers

@@ -8,6 +8,7 @@ from typing import Any
 
 import click
 
+from headwater.cli import completing
 from headwater.cli.patch_tree import TREE_COMMANDS
 from headwater.cli.run import common_options, running
 from headwater.commands.patch.carry import abort, carry, resume
@@ -38,8 +39,15 @@ for command in TREE_COMMANDS:
 
 
 @patch_group.command("status", short_help="In which state every patch is on every release.")
-@click.argument("names", nargs=-1, metavar="[SERIES]...")
-@click.option("--releases", default="all", show_default=True, metavar="SPEC", help="5.10.1, '>=5.5.0,<5.13' ...")
+@click.argument("names", nargs=-1, metavar="[SERIES]...", shell_complete=completing.series)
+@click.option(
+    "--releases",
+    default="all",
+    show_default=True,
+    metavar="SPEC",
+    shell_complete=completing.releases,
+    help="5.10.1, '>=5.5.0,<5.13' ...",
+)
 @common_options
 def patch_status(names: tuple[str, ...], releases: str, **common: Any) -> None:
     """Say in which state every patch is on every release. Nothing is checked out.
@@ -66,7 +74,7 @@ def patch_status(names: tuple[str, ...], releases: str, **common: Any) -> None:
 
 
 @patch_group.command("explain", short_help="Which file serves a release, and why.")
-@click.argument("words", nargs=-1, required=True, metavar="[SERIES] RELEASE")
+@click.argument("words", nargs=-1, required=True, metavar="[SERIES] RELEASE", shell_complete=completing.releases)
 @common_options
 def patch_explain(words: tuple[str, ...], **common: Any) -> None:
     """Say which file serves a release, its base and hash, and why.
@@ -88,8 +96,15 @@ def patch_explain(words: tuple[str, ...], **common: Any) -> None:
 
 
 @patch_group.command("carry", short_help="Make a variant for a release.")
-@click.argument("series")
-@click.option("--to", "release", required=True, metavar="RELEASE", help="The release to make a variant for.")
+@click.argument("series", shell_complete=completing.series)
+@click.option(
+    "--to",
+    "release",
+    required=True,
+    metavar="RELEASE",
+    shell_complete=completing.releases,
+    help="The release to make a variant for.",
+)
 @click.option("--as", "folder", metavar="NAME", help="The variant's folder; default: rebase-5-5-0 for 5.5.0.")
 @click.option("--continue", "go_on", is_flag=True, help="Go on once the conflict is resolved in the tree.")
 @click.option("--abort", "give_up", is_flag=True, help="Give up a carry that has stopped; its tree is removed.")
@@ -123,11 +138,16 @@ def patch_carry(series: str, release: str, folder: str | None, go_on: bool, give
 
 
 @patch_group.command("export", short_help="Write files that git am takes.")
-@click.argument("series", required=False)
+@click.argument("series", shell_complete=completing.series, required=False)
 @click.option(
     "--to", "folder", required=True, type=click.Path(path_type=Path, file_okay=False), help="Where to write them."
 )
-@click.option("--release", metavar="RELEASE", help="As they apply to this release; default: the series' base.")
+@click.option(
+    "--release",
+    metavar="RELEASE",
+    shell_complete=completing.releases,
+    help="As they apply to this release; default: the series' base.",
+)
 @common_options
 def patch_export(series: str | None, folder: Path, release: str | None, **common: Any) -> None:
     """Write a series as files that `git am` takes, the same bytes every time.
@@ -148,9 +168,11 @@ def patch_export(series: str | None, folder: Path, release: str | None, **common
 
 
 @patch_group.command("import", short_help="Take what git format-patch or a mail program wrote.")
-@click.argument("series")
+@click.argument("series", shell_complete=completing.series)
 @click.argument("sources", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="FILE...")
-@click.option("--base", metavar="RELEASE", help="Begin a new series against this release.")
+@click.option(
+    "--base", metavar="RELEASE", shell_complete=completing.releases, help="Begin a new series against this release."
+)
 @common_options
 def patch_import(series: str, sources: tuple[Path, ...], base: str | None, **common: Any) -> None:
     """Append patches that `git format-patch` or a mail program wrote: files, mailboxes, folders of *.patch.
@@ -173,7 +195,7 @@ def patch_import(series: str, sources: tuple[Path, ...], base: str | None, **com
 
 
 @patch_group.command("drop", short_help="Take a patch out of a series.")
-@click.argument("series")
+@click.argument("series", shell_complete=completing.series)
 @click.argument("patch")
 @common_options
 def patch_drop(series: str, patch: str, **common: Any) -> None:
@@ -196,10 +218,15 @@ def patch_drop(series: str, patch: str, **common: Any) -> None:
 
 
 @patch_group.command("diff", short_help="Show what changed between two revisions of a series.")
-@click.argument("series")
+@click.argument("series", shell_complete=completing.series)
 @click.argument("old")
 @click.argument("new", required=False)
-@click.option("--release", metavar="RELEASE", help="Compare as applied to this release; default: the newer one's base.")
+@click.option(
+    "--release",
+    metavar="RELEASE",
+    shell_complete=completing.releases,
+    help="Compare as applied to this release; default: the newer one's base.",
+)
 @common_options
 def patch_diff(series: str, old: str, new: str | None, release: str | None, **common: Any) -> None:
     """Show what changed between two revisions of a series, patch by patch (git range-diff).

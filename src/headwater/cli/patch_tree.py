@@ -9,6 +9,7 @@ from typing import Any
 
 import click
 
+from headwater.cli import completing
 from headwater.cli.run import common_options, running
 from headwater.commands.patch.apply import apply
 from headwater.commands.patch.new import NewRequest, new
@@ -31,7 +32,7 @@ _add_option = click.option(
 
 
 @click.command("apply", short_help="Apply a series to a work tree: all of it, or nothing.")
-@click.argument("series")
+@click.argument("series", shell_complete=completing.series)
 @_on_tree
 @common_options
 def patch_apply(series: str, tree: Path, **common: Any) -> None:
@@ -48,7 +49,7 @@ def patch_apply(series: str, tree: Path, **common: Any) -> None:
 
 
 @click.command("undo", short_help="Take a series off a work tree again.")
-@click.argument("series", required=False)
+@click.argument("series", shell_complete=completing.series, required=False)
 @_on_tree
 @common_options
 def patch_undo(series: str | None, tree: Path, **common: Any) -> None:
@@ -74,7 +75,7 @@ def patch_undo(series: str | None, tree: Path, **common: Any) -> None:
 
 
 @click.command("refresh", short_help="Take edits in a tree back into a patch.")
-@click.argument("series")
+@click.argument("series", shell_complete=completing.series)
 @click.argument("patch", required=False)
 @_on_tree
 @_add_option
@@ -94,12 +95,19 @@ def patch_refresh(series: str, patch: str | None, tree: Path, add: tuple[Path, .
 
 
 @click.command("new", short_help="Make a patch of edits in a tree.")
-@click.argument("series")
+@click.argument("series", shell_complete=completing.series)
 @click.argument("subject")
 @_on_tree
 @_add_option
 @click.option("--body", default="", metavar="TEXT", help="What the commit message says below its subject.")
-@click.option("--case", "cases", multiple=True, metavar="ID", help="A case that the patch mends (repeat).")
+@click.option(
+    "--case",
+    "cases",
+    multiple=True,
+    metavar="ID",
+    shell_complete=completing.cases,
+    help="A case that the patch mends (repeat).",
+)
 @click.option("--author", metavar="'NAME <MAIL>'", help="Default: as your git settings have it.")
 @common_options
 def patch_new(
@@ -111,7 +119,7 @@ def patch_new(
 
     \b
     Example:
-      headwater patch new my-fix "masks take linear attention" --case my-case --tree upstream/checkouts/5.10.1
+      headwater patch new my-fix "Static layers crop" --case static-crop-missing --tree upstream/checkouts/5.10.1
     """
     with running("patch new", **common) as (context, output):
         report = new(context, NewRequest(series, subject, body, cases, author, add), tree)

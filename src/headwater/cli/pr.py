@@ -8,17 +8,27 @@ from typing import Any
 
 import click
 
+from headwater.cli import completing
 from headwater.cli.probing import cases_dir_option
 from headwater.cli.run import common_options, folder_options, running
 from headwater.commands.pr.check import check
 from headwater.commands.pr.make import PrRequest, make_pr
 from headwater.commands.pr.verify import verify
+from headwater.core.naming import nearest_names
 from headwater.report import pr
 
 _MAKE = "make"
+# So like a command that no series is meant: of the letters of `chek` and `check` 8 in 9 agree.
+_ALIKE = 0.8
 
 _device_option = click.option(
-    "--device", "--devices", "devices", multiple=True, metavar="D", help="cpu, meta, cuda, mps, xpu, cuda:1 ..."
+    "--device",
+    "--devices",
+    "devices",
+    multiple=True,
+    metavar="D",
+    shell_complete=completing.devices,
+    help="cpu, meta, cuda, mps, xpu, cuda:1 ...",
 )
 _repo_option = click.option(
     "--repo", metavar="PATH-OR-URL", help="A clone of the upstream repository, which is only read, or its address."
@@ -31,6 +41,9 @@ class _Group(click.Group):
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         if args and args[0] not in self.commands and args[0] not in ctx.help_option_names:
+            if near := nearest_names(args[0], self.commands, alike=_ALIKE):
+                told = f"No such command {args[0]!r}. Did you mean {near[0]!r}? For a series: `pr make {args[0]}`."
+                raise click.UsageError(told, ctx)
             args = [_MAKE, *args]
         return super().parse_args(ctx, args)
 
@@ -51,7 +64,7 @@ def pr_group() -> None:
 
 
 @pr_group.command(_MAKE, short_help="Make the bundle of a series: `headwater pr SERIES` for short.")
-@click.argument("series")
+@click.argument("series", shell_complete=completing.series)
 @click.option(
     "--onto",
     metavar="main|REV",
@@ -67,7 +80,12 @@ def pr_group() -> None:
     help="An earlier export to compare with; default: the bundle that lies there.",
 )  # fmt: skip
 @_device_option
-@click.option("--releases", metavar="SPEC", help="Show the cases on these releases too, before and after.")
+@click.option(
+    "--releases",
+    metavar="SPEC",
+    shell_complete=completing.releases,
+    help="Show the cases on these releases too, before and after.",
+)
 @cases_dir_option
 @click.option("--fresh", is_flag=True, help="Run also what is known from earlier runs.")
 @folder_options

@@ -9,6 +9,7 @@ from typing import Any
 
 import click
 
+from headwater.cli import completing
 from headwater.cli.run import common_options, running
 from headwater.commands.patched import PatchedRequest, test_patched
 from headwater.commands.repro import ReproRequest, repro
@@ -43,7 +44,7 @@ def answer_options(repo: str = "") -> _Decorator:
     """`--device`, `--jobs`, `--repo`, and those of cases and probes, of what asks many revisions about one case; `repo`
     says what a repository is for."""
     options: list[_Decorator] = [
-        click.option("--device", default="cpu", show_default=True, metavar="D"),
+        click.option("--device", default="cpu", show_default=True, metavar="D", shell_complete=completing.devices),
         click.option(
             "--jobs", type=click.IntRange(1, 64), default=1, show_default=True, metavar="N", help="Probes at a time."
         ),
@@ -71,12 +72,26 @@ tree_option = click.option(
 
 
 @click.command("repro")
-@click.argument("revision", required=False)
+@click.argument("revision", required=False, shell_complete=completing.releases)
 @tree_option
-@click.option("--series", metavar="NAME", help="Apply this series on a copy first.")
-@click.option("--case", "cases", multiple=True, metavar="ID", help="Only these cases (repeat, or with commas).")
+@click.option("--series", metavar="NAME", shell_complete=completing.series, help="Apply this series on a copy first.")
+@click.option(
+    "--case",
+    "cases",
+    multiple=True,
+    metavar="ID",
+    shell_complete=completing.cases,
+    help="Only these cases (repeat, or with commas).",
+)
 @cases_dir_option
-@click.option("--device", "devices", multiple=True, metavar="D", help="cpu (default), meta, cuda, mps, xpu, cuda:1 ...")
+@click.option(
+    "--device",
+    "devices",
+    multiple=True,
+    metavar="D",
+    shell_complete=completing.devices,
+    help="cpu (default), meta, cuda, mps, xpu, cuda:1 ...",
+)
 @probe_options
 @common_options
 def repro_command(
@@ -110,11 +125,18 @@ def repro_command(
 
 
 @click.command("test-patched")
-@click.argument("series", default="hybrid-static-cache")
-@click.option("--releases", metavar="SPEC", help="5.10.1, '>=5.5.0,<5.13' ...; default: the series' base.")
+@click.argument("series", default="hybrid-static-cache", shell_complete=completing.series)
+@click.option(
+    "--releases",
+    metavar="SPEC",
+    shell_complete=completing.releases,
+    help="5.10.1, '>=5.5.0,<5.13' ...; default: the series' base.",
+)
 @tree_option
-@click.option("--device", "devices", multiple=True, metavar="D", help="Default: cpu and meta.")
-@click.option("--case", "cases", multiple=True, metavar="ID", help="Only these cases.")
+@click.option(
+    "--device", "devices", multiple=True, metavar="D", shell_complete=completing.devices, help="Default: cpu and meta."
+)
+@click.option("--case", "cases", multiple=True, metavar="ID", shell_complete=completing.cases, help="Only these cases.")
 @cases_dir_option
 @click.option("--drop", multiple=True, metavar="PATCH", help="Leave this patch out (file, number or part of its name).")
 @click.option("--drop-each", is_flag=True, help="Once more without each patch: its own cases must turn bad again.")

@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 
+from headwater.cli import completing
 from headwater.cli.probing import answer_options
 from headwater.cli.run import common_options, running
 from headwater.commands.reduce.backport import backport
@@ -35,10 +36,19 @@ def _options(common: dict[str, Any]) -> ReduceOptions:
 
 
 @click.command("reduce")
-@click.argument("what")
-@click.option("--from", "old", required=True, metavar="REV", help="The older side.")
-@click.option("--to", "new", required=True, metavar="REV", help="The newer side, with another verdict.")
-@click.option("--series", metavar="NAME", help="Apply this series on both sides first.")
+@click.argument("what", shell_complete=completing.cases)
+@click.option("--from", "old", required=True, metavar="REV", shell_complete=completing.releases, help="The older side.")
+@click.option(
+    "--to",
+    "new",
+    required=True,
+    metavar="REV",
+    shell_complete=completing.releases,
+    help="The newer side, with another verdict.",
+)
+@click.option(
+    "--series", metavar="NAME", shell_complete=completing.series, help="Apply this series on both sides first."
+)
 @_lines_option
 @_answer_options
 @common_options
@@ -65,8 +75,14 @@ def reduce_command(what: str, old: str, new: str, **common: Any) -> None:
 
 
 @click.command("backport")
-@click.argument("case")
-@click.option("--onto", required=True, metavar="RELEASE", help="The release to carry the fix to.")
+@click.argument("case", shell_complete=completing.cases)
+@click.option(
+    "--onto",
+    required=True,
+    metavar="RELEASE",
+    shell_complete=completing.releases,
+    help="The release to carry the fix to.",
+)
 @click.option("--as", "name", metavar="NAME", help="The series' name; default: backport-CASE.")
 @_lines_option
 @_answer_options

@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 
+from headwater.cli import completing
 from headwater.cli.run import common_options, running
 from headwater.commands import cache as cache_commands
 from headwater.commands import pins as pins_commands
@@ -15,8 +16,13 @@ from headwater.report import terminal
 
 
 @click.command("checkout")
-@click.argument("revision")
-@click.option("--series", metavar="NAME", help="With the patches of this series as commits on top.")
+@click.argument("revision", shell_complete=completing.releases)
+@click.option(
+    "--series",
+    metavar="NAME",
+    shell_complete=completing.series,
+    help="With the patches of this series as commits on top.",
+)
 @common_options
 def checkout_command(revision: str, series: str | None, **common: Any) -> None:
     """Lay out a git work tree of a release under upstream/checkouts/, to read and edit.
@@ -43,7 +49,12 @@ def checkout_command(revision: str, series: str | None, **common: Any) -> None:
 
 @click.group("pins")
 def pins_group() -> None:
-    """What is recorded of every release: hashes, tree ids, environments' locks."""
+    """What is recorded of every release: hashes, tree ids, environments' locks.
+
+    \b
+    Example:
+      headwater pins check
+    """
 
 
 @pins_group.command("update")
@@ -84,7 +95,12 @@ def pins_check(**common: Any) -> None:
 
 @click.group("cache")
 def cache_group() -> None:
-    """What can be made again: mirror, wheels, trees, environments; and the verdicts."""
+    """What can be made again: mirror, wheels, trees, environments; and the verdicts.
+
+    \b
+    Example:
+      headwater cache info
+    """
 
 
 @cache_group.command("info")
@@ -108,7 +124,7 @@ def cache_info(**common: Any) -> None:
 
 
 @cache_group.command("fill")
-@click.argument("releases", default="all", metavar="SPEC")
+@click.argument("releases", default="all", metavar="SPEC", shell_complete=completing.releases)
 @common_options
 def cache_fill(releases: str, **common: Any) -> None:
     """Import releases into the mirror, all in one go, and pack it. SPEC: all (default), or e.g. '>=5.5.0,<5.13'.

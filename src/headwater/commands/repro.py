@@ -13,6 +13,7 @@ from headwater.commands.context import Context
 from headwater.commands.patch.choosing import needless_patches, require_some
 from headwater.core.cases import Case
 from headwater.core.errors import BadInput
+from headwater.core.naming import no_such
 from headwater.core.results import ProbeResult, ReproReport, also_mended, parse_devices
 from headwater.core.verdicts import Verdict
 from headwater.effects.probe import ProbeOptions, Subject
@@ -41,7 +42,7 @@ def choose_cases(cases: dict[str, Case], wanted: Sequence[str]) -> list[Case]:
     ids = [part.strip() for word in wanted for part in word.split(",")]
     unknown = [case_id for case_id in ids if case_id not in cases]
     if unknown:
-        raise BadInput(f"there is no case {unknown[0]!r}; there are: {', '.join(cases) or 'none'}")
+        raise no_such("case", unknown[0], cases)
     if not cases:
         raise BadInput("there are no cases in the workspace; --cases-dir names a folder with some")
     return [cases[case_id] for case_id in dict.fromkeys(ids)] if ids else list(cases.values())

@@ -4,10 +4,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from difflib import get_close_matches
 from typing import Literal
 
 from headwater.core.errors import BadInput
@@ -71,11 +69,6 @@ def parse_date(word: str) -> datetime | None:
     except ValueError as error:
         raise BadInput(f"{word!r} is no date, such as 2026-04-01 or 2026-04-01T12:00:00Z") from error
     return date.replace(tzinfo=UTC) if date.tzinfo is None else date.astimezone(UTC)
-
-
-def nearest_names(word: str, names: Iterable[str], count: int = 3) -> list[str]:
-    """The names most like `word` (Ratcliff and Obershelp's measure, as difflib has it), best first."""
-    return get_close_matches(word, list(dict.fromkeys(names)), count, cutoff=0.5)
 
 
 def kind_of_location(text: str) -> Literal["url", "path"]:

@@ -9,11 +9,13 @@ from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from headwater.core.errors import BadInput
+from headwater.core.naming import nearest_told
 from headwater.core.states import PatchState
 from headwater.core.test_results import Changes, TestResults
 from headwater.core.verdicts import Evidence, Outcome, Verdict
 
 INTERRUPTED = 130
+DEVICES = ("cpu", "meta", "cuda", "mps", "xpu")
 _DEVICE = re.compile(r"(cpu|meta|(cuda|mps|xpu)(:\d+)?)")
 
 
@@ -26,7 +28,9 @@ def parse_devices(words: Sequence[str]) -> list[str]:
     names = [name.strip() for word in words for name in word.split(",")]
     for name in names:
         if not _DEVICE.fullmatch(name):
-            raise BadInput(f"{name!r} is no device; there are cpu, meta, cuda, mps and xpu, and e.g. cuda:1")
+            near = nearest_told(name, DEVICES, alike=0.6)
+            told = f"{near}; " if near else ""
+            raise BadInput(f"{name!r} is no device; {told}there are cpu, meta, cuda, mps and xpu, and e.g. cuda:1")
     return list(dict.fromkeys(names))
 
 

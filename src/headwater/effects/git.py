@@ -14,9 +14,11 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any
 
-os.environ.setdefault("GIT_PYTHON_REFRESH", "quiet")
-import git  # GitPython looks for git on import, and would print a traceback where there is none.
+# GitPython looks for git on import, and where there is none it would print, or raise, if the user's variable says so.
+os.environ["GIT_PYTHON_REFRESH"] = "quiet"
+import git
 
+from headwater.core.diagnosis import OLDEST_GIT
 from headwater.core.errors import HarnessError
 from headwater.core.redaction import redact
 
@@ -179,6 +181,20 @@ class PersonalGit(GitDir):
         self._work_tree = work_tree
 
 
+def version() -> str:
+    """The version of git: "2.39.5".
+
+    Raises:
+        HarnessError: there is no git, or it does not start.
+    """
+    words = ["--version"]
+    status, out, err = _execute([_executable(), *words], _ISOLATION, None, None)
+    if status != 0:
+        raise GitFailed(words, status, out, err)
+    # "git version 2.39.5 (Apple Git-154)"
+    return out.decode(errors="replace").removeprefix("git version ").split()[0]
+
+
 def init_bare(path: Path) -> None:
     """Make an empty bare repository, without templates (no sample hooks)."""
     words = ["init", "--quiet", "--bare", "--template=", "--initial-branch=main", "--object-format=sha1", str(path)]
@@ -225,5 +241,7 @@ def _execute(
             env=dict(variables),
         )
     except git.GitCommandNotFound as error:
-        raise HarnessError("git is not installed, or not on PATH; Headwater needs git 2.38 or later") from error
+        raise HarnessError(f"git is not installed, or not on PATH; Headwater needs {OLDEST_GIT} or later") from error
+    except OSError as error:
+        raise HarnessError(f"git cannot be started: {error}; Headwater needs {OLDEST_GIT} or later") from error
     return int(status), bytes(out), err if isinstance(err, str) else err.decode(errors="replace")

@@ -54,9 +54,11 @@ class IndexRelease:
 class Index:
     """The package index, by the machine's settings. With `offline` every call raises `NotCached`."""
 
-    def __init__(self, emit: Emit = silent, offline: bool = False, pause: float = 1.0) -> None:
-        """`pause`: seconds before the first retry; each further one waits twice as long."""
-        self._emit, self._offline, self._pause = emit, offline, pause
+    def __init__(
+        self, emit: Emit = silent, offline: bool = False, pause: float = 1.0, attempts: int = _ATTEMPTS
+    ) -> None:
+        """`pause`: seconds before the first retry; each further one waits twice as long. At most `attempts`."""
+        self._emit, self._offline, self._pause, self._attempts = emit, offline, pause, attempts
         self._pages: dict[str, list[DistributionPackage]] = {}
 
     @cached_property
@@ -237,13 +239,13 @@ class Index:
         import requests
         from pypi_simple.errors import UnsupportedRepoVersionError
 
-        for number in range(1, _ATTEMPTS + 1):
+        for number in range(1, self._attempts + 1):
             try:
                 return attempt()
             except requests.RequestException as error:
                 status = getattr(getattr(error, "response", None), "status_code", None)
                 final = status is not None and status < 500 and status != 429
-                if final or number == _ATTEMPTS:
+                if final or number == self._attempts:
                     raise HarnessError(
                         f"{what} cannot be had from {self.name} ({number} attempts): {redact(str(error))}"
                     ) from error

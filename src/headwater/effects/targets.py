@@ -15,6 +15,7 @@ from pathlib import Path
 
 from headwater.core.cases import Case, read_case, traveling_files
 from headwater.core.errors import BadInput
+from headwater.core.naming import no_such
 from headwater.core.targets import Kind, kind_of, named_files, python_source, take_apart, upstream_closure
 from headwater.effects.git import GitDir
 from headwater.effects.workspace import HELPER, PACKAGED_CASES, Workspace
@@ -81,7 +82,7 @@ def load_target(
         raise BadInput(
             f"there is no file {taken.path} here; a test of the upstream checkout needs a git remote (--repo)"
         )
-    raise BadInput(f"there is no case and no file {word!r}; the cases are: {', '.join(cases) or 'none'}")
+    raise no_such("case and no file", word, cases)
 
 
 def upstream_suite(workspace: Workspace, path: str, upstream: UpstreamFiles) -> Case:

@@ -87,7 +87,7 @@ def _resolve(wanted: str, backend: tuple[str, ...], offline: bool) -> list[str]:
 
 
 def _refuse_large(lines: list[str], index: Index) -> None:
-    if os.environ.get(ALLOW) == "1" or _has_gpu():
+    if os.environ.get(ALLOW) == "1" or has_gpu_driver():
         return
     names = [Requirement(line) for line in lines if line.startswith(("torch==", "nvidia", "triton", "cuda"))]
     sizes = [index.size_of(r.name, next(iter(r.specifier)).version) or 0 for r in names]
@@ -98,6 +98,6 @@ def _refuse_large(lines: list[str], index: Index) -> None:
         )
 
 
-def _has_gpu() -> bool:
+def has_gpu_driver() -> bool:
     """Whether a driver for an NVIDIA GPU is loaded."""
     return Path("/proc/driver/nvidia/version").exists() or Path("/dev/nvidiactl").exists()

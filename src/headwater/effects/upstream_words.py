@@ -9,8 +9,9 @@ from datetime import datetime
 
 from packaging.version import InvalidVersion, Version
 
-from headwater.core.commits import LOG_FORMAT, Commit, nearest_names, parse_date, read_log
+from headwater.core.commits import LOG_FORMAT, Commit, parse_date, read_log
 from headwater.core.errors import BadInput
+from headwater.core.naming import nearest_names
 from headwater.core.releases import nearest
 from headwater.effects.git import GitFailed, lines_of
 from headwater.effects.upstream_git import Upstream

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 
 import uv
 
+from headwater.core.errors import HarnessError
 from headwater.core.index_settings import uv_environment
 from headwater.effects import proc
 
@@ -25,6 +26,19 @@ def run_uv(*argv: str, stdin: str | None = None, offline: bool = False) -> str:
     isolation["PYC_INVALIDATION_MODE"] = "UNCHECKED_HASH"
     command: Sequence[str] = [uv.find_uv_bin(), *argv, *(["--offline"] if offline else [])]
     return proc.run(command, environ={**isolation, **uv_environment(os.environ)}, stdin=stdin)
+
+
+def uv_version() -> str:
+    """The version of uv: "0.8.3".
+
+    Raises:
+        HarnessError: it is not installed, or does not start.
+    """
+    try:
+        said = run_uv("--version")
+    except FileNotFoundError as error:  # uv's own error is one.
+        raise HarnessError(f"the package uv is here without its program: {error}") from error
+    return said.split()[1]
 
 
 def python_version() -> str:

@@ -19,6 +19,7 @@ from filelock import FileLock
 from headwater.core.atlas import Atlas, read_atlas
 from headwater.core.cases import Case, metadata_block, read_case
 from headwater.core.errors import BadInput, HarnessError
+from headwater.core.naming import no_such
 from headwater.core.pins import Pins, read_pins
 from headwater.effects.files import clear_away
 from headwater.effects.series_folder import Series, read_series_folder, series_names
@@ -320,7 +321,7 @@ class Workspace:
         """
         names = series_names(self.patches)
         if name not in names:
-            raise BadInput(f"there is no series {name!r} in patches/; there are: {', '.join(names) or 'none'}")
+            raise no_such("series", name, names)
         return read_series_folder(self.patches / name, self.pins.versions)
 
 

@@ -16,6 +16,7 @@ from headwater.commands.patch.refresh import applied_on_base, extend, require_sa
 from headwater.core.applied import AppliedPatch, AppliedSeries
 from headwater.core.errors import BadInput
 from headwater.core.mail import read_patch
+from headwater.core.naming import no_such
 from headwater.core.series import SeriesFile, require_name
 from headwater.core.series_text import file_name, new_series, next_number, with_patch
 from headwater.core.tree_results import NewReport
@@ -53,7 +54,7 @@ def new(context: Context, request: NewRequest, tree: Path) -> NewReport:
         raise BadInput(f"the subject must be one line, not {request.subject!r}")
     known = context.workspace.cases()
     if unknown := [case for case in request.cases if case not in known]:
-        raise BadInput(f"there is no case {unknown[0]!r}; there are: {', '.join(known) or 'none'}")
+        raise no_such("case", unknown[0], known)
     with on_tree(context, tree) as ground:
         return context.mirror.mending(_new, ground, request)
 
