@@ -174,7 +174,7 @@ def test_words(load: Callable[..., Target], here: Path) -> None:
     write(here / "early-init", "#!/bin/sh\n", executable=True)
     assert load("early-init").kind == "case"
     assert load("./early-init").kind == "executable"
-    with pytest.raises(BadInput, match=r"no case and no file 'gone'; the cases are: early-init"):
+    with pytest.raises(BadInput, match=r"no case and no file 'gone'; there are: early-init"):
         load("gone")
     with pytest.raises(BadInput, match="needs a git remote"):
         load("tests/utils/test_cache_utils.py::CacheTest::test_x")
