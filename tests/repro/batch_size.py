@@ -26,10 +26,20 @@ def run(device: str) -> None:
         check(layerkit.static_cache, name, device)
         # Releases that know max_batch_size alone promise it for static caches, and nothing for an empty one.
         if name == "batch_size":
+            require_dynamic(device)
             check(layerkit.dynamic_cache, name, device)
             for fresh in (layerkit.static_cache(LAYERS), layerkit.dynamic_cache(LAYERS)):
                 if (found := getattr(fresh, name)) != -1:
                     casekit.bug(f"{name} is {found} although nothing is initialised")
+
+
+def require_dynamic(device: str) -> None:
+    """On the commits between #46862 and #46738 a dynamic cache has no batch size to tell, right or wrong."""
+    cache = layerkit.dynamic_cache(LAYERS)
+    for layer_idx in range(len(LAYERS)):
+        casekit.fill_attention(cache, layer_idx, 2, device)
+    if not hasattr(cache, "batch_size"):
+        casekit.absent("a static cache tells its batch size, and a dynamic one has none to tell")
 
 
 def check(make, name: str, device: str) -> None:

@@ -25,8 +25,9 @@ def run(device: str) -> None:
     try:
         cache = layerkit.static_cache(("hybrid",))
     except Exception as exc:
-        if "layer_types" in str(exc):
-            casekit.absent(f"there is no such layer: {exc}")
+        # On the commits on which a static cache takes its layers from a mapping that lacks this one, it is a KeyError.
+        if "layer_types" in str(exc) or exc.args == ("hybrid",):
+            casekit.absent(f"there is no such layer: {exc!r}")
         raise
     if not hasattr(cache.layers[0], "update_conv_state"):
         casekit.absent(f"a StaticCache has no such layers: it puts a {type(cache.layers[0]).__name__} in their place")

@@ -11,6 +11,7 @@ import click
 
 from headwater.cli import completing
 from headwater.cli.run import common_options, running
+from headwater.commands.atlas import commits as hunts
 from headwater.commands.atlas import page as pages
 from headwater.commands.atlas import update as updates
 from headwater.commands.audit import AuditReport, audit
@@ -30,8 +31,17 @@ def atlas_group() -> None:
     """
 
 
+def _way_options(function: Callable[..., Any]) -> Callable[..., Any]:
+    """`--fresh` and `--jobs`."""
+    fresh = click.option("--fresh", is_flag=True, help="Run also what is known from earlier runs.")
+    jobs = click.option(
+        "--jobs", type=click.IntRange(1, 64), default=1, show_default=True, metavar="N", help="Probes at a time."
+    )
+    return fresh(jobs(function))
+
+
 def _measure_options(function: Callable[..., Any]) -> Callable[..., Any]:
-    options = [
+    options: list[Callable[[Callable[..., Any]], Callable[..., Any]]] = [
         click.option(
             "--cases",
             multiple=True,
@@ -54,10 +64,7 @@ def _measure_options(function: Callable[..., Any]) -> Callable[..., Any]:
             shell_complete=completing.devices,
             help="Default: cpu. On several they must agree.",
         ),
-        click.option("--fresh", is_flag=True, help="Run also what is known from earlier runs."),
-        click.option(
-            "--jobs", type=click.IntRange(1, 64), default=1, show_default=True, metavar="N", help="Probes at a time."
-        ),
+        _way_options,
     ]
     for option in reversed(options):
         function = option(function)
@@ -174,6 +181,56 @@ def atlas_check(**common: Any) -> None:
             interrupted=check.interrupted,
         )
         raise click.exceptions.Exit(check.exit_status)
+
+
+@atlas_group.command("commits")
+@click.argument("cases", nargs=-1, metavar="[CASE]...", shell_complete=completing.cases)
+@click.option(
+    "--repo", envvar="HEADWATER_REPO", required=True, metavar="PATH-OR-URL", help="A clone of upstream, or its address."
+)
+@click.option("--check", is_flag=True, help="Hunt nothing; prove again the commits that are recorded.")
+@click.option("--write", is_flag=True, help="Write each commit into the atlas as it is found.")
+@_way_options
+@common_options
+def atlas_commits(
+    cases: tuple[str, ...], repo: str, check: bool, write: bool, fresh: bool, jobs: int, **common: Any
+) -> None:
+    """Hunt the commit of every change-over that has none: between the releases of the main line around it, then over
+    the commits between those.
+
+    A commit counts only where it and its parent were both seen twice. Every verdict is kept: the same command goes on
+    where it was interrupted. What stays without a commit is told, with the reason and the command that hunts it alone.
+
+    \b
+    Examples:
+      headwater atlas commits --repo ../transformers
+      headwater atlas commits crop-oversized early-init --repo ../transformers --write --jobs 2
+      headwater atlas commits --repo ../transformers --check --fresh
+
+    Status 1: a change-over stays without its commit, or a recorded one does not hold.
+    """
+    request = hunts.CommitsRequest(cases, repo, check, jobs, ProbeOptions(fresh=fresh))
+    with running("atlas commits", **common) as (context, output):
+        report = hunts.commits(context, request, write)
+        output.give(
+            lambda console: shown.print_commits(console, report.rows, report.lost_comments, _commits_sentence(report)),
+            change_overs=[shown.commit_object(row) for row in report.rows],
+            written=report.written,
+            probes_run=sum(row.ran for row in report.rows),
+            interrupted=report.interrupted,
+        )
+        raise click.exceptions.Exit(report.exit_status)
+
+
+def _commits_sentence(report: hunts.CommitsReport) -> str:
+    with_commit = [row for row in report.rows if row.state in ("found", "recorded")]
+    commits = {row.change.commit for row in with_commit if row.change is not None}
+    found = sum(row.state == "found" for row in report.rows)
+    said = f"{len(with_commit)} of {len(report.rows)} change-overs have their commit, {found} of them seen now; "
+    said += f"they are {len(commits)} distinct commits."
+    if report.interrupted:
+        return f"{said} Interrupted: the same command goes on."
+    return said + (" The atlas was written; `headwater atlas page --write` makes the pages." if report.written else "")
 
 
 @atlas_group.command("page")

@@ -74,13 +74,20 @@ class Atlas:
         """What is known of the commit of a change-over."""
         return next((c for c in self.changes if (c.case, c.find, c.release) == (case, find, release)), None)
 
+    def crossings(self, case: str) -> list[tuple[ChangeKind, AtlasEntry, AtlasEntry]]:
+        """The change-overs of a case, in version order, each with the entries before and after it: it becomes bad after
+        releases without the bug, or is without it after bad ones."""
+        found: list[tuple[ChangeKind, AtlasEntry, AtlasEntry]] = []
+        for before, after in pairwise(self.of(case)):
+            if before.verdict in _WITHOUT and after.verdict is Verdict.BAD:
+                found.append(("introduced", before, after))
+            elif before.verdict is Verdict.BAD and after.verdict in _WITHOUT:
+                found.append(("fixed", before, after))
+        return found
+
     def turns(self, case: str, find: ChangeKind) -> list[Version]:
         """The releases at which a case becomes bad after one without the bug, or is without it after a bad one."""
-        entries = self.of(case)
-        pairs = [(before.verdict, after) for before, after in pairwise(entries)]
-        if find == "introduced":
-            return [after.first for old, after in pairs if old in _WITHOUT and after.verdict is Verdict.BAD]
-        return [after.first for old, after in pairs if old is Verdict.BAD and after.verdict in _WITHOUT]
+        return [after.first for kind, _before, after in self.crossings(case) if kind == find]
 
 
 def read_atlas(text: str, origin: str) -> Atlas:

@@ -10,9 +10,11 @@ from rich.console import Console
 from rich.text import Text
 
 from headwater.core.atlas import Atlas, AtlasChange, AtlasEntry
+from headwater.core.atlas_commits import CommitOf
 from headwater.core.atlas_page import change_words, range_words
 from headwater.core.atlas_update import AtlasCheck, AtlasUpdate, Difference, Gap, Unwritten
 from headwater.core.cases import Case
+from headwater.report.hunt import change_object as hunt_change_object
 from headwater.report.terminal import evidence_text, issue_text, plain_table, print_lines, verdict_text
 
 
@@ -57,9 +59,33 @@ def print_update(console: Console, update: AtlasUpdate, lost_comments: Sequence[
     for change in update.dropped:
         _say(console, f"dropped: {change.case} no longer is {change.find} in {change.release}, and so its commit "
              f"{change_words(change)} goes")  # fmt: skip
+    _say_lost(console, lost_comments)
+    _say(console, sentence)
+
+
+def print_commits(console: Console, rows: Sequence[CommitOf], lost_comments: Sequence[int], sentence: str) -> None:
+    """A row a change-over with its commit; below them those without, each with the reason and how to hunt it."""
+    table = plain_table()
+    for name in ("case", "what", "release", "commit", ""):
+        table.add_column(name, no_wrap=True)
+    for row in rows:
+        if row.change is not None:
+            over, style = row.over, "" if row.state in ("found", "recorded") else "bold red"
+            words = change_words(row.change)
+            table.add_row(over.case, over.find, str(over.release), words, Text(row.state, style))
+    console.print(table)
+    for row in rows:
+        if row.why:
+            _say(console, f"{row.state}: {row.over.words}: {row.why}")
+            if row.command:
+                _say(console, f"    {row.command}")
+    _say_lost(console, lost_comments)
+    _say(console, sentence)
+
+
+def _say_lost(console: Console, lost_comments: Sequence[int]) -> None:
     if lost_comments:
         _say(console, f"comments below the header are not kept: lines {', '.join(map(str, lost_comments))}")
-    _say(console, sentence)
 
 
 def print_check(console: Console, check: AtlasCheck) -> None:
@@ -105,6 +131,18 @@ def change_object(change: AtlasChange) -> dict[str, Any]:
     return {
         "case": change.case, "find": change.find, "release": str(change.release), "commit": change.commit,
         "pull": change.pull,
+    }  # fmt: skip
+
+
+def commit_object(row: CommitOf) -> dict[str, Any]:
+    """One change-over and what came of the hunt for its commit."""
+    over = row.over
+    return {
+        "case": over.case, "find": over.find, "release": str(over.release),
+        "between": [str(end) if end else None for end in (over.old, over.new)], "state": row.state,
+        "change": change_object(row.change) if row.change else None,
+        "hunted": hunt_change_object(row.hunted) if row.hunted else None,
+        "why": row.why, "reproduce": row.command, "probes_run": row.ran,
     }  # fmt: skip
 
 

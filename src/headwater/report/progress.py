@@ -15,7 +15,7 @@ from headwater.core.redaction import redact
 _MEGABYTE = 1e6
 _QUIET = 2.0  # seconds after which work is worth a line where there is no terminal
 _AGAIN = 10.0  # seconds after which it is worth another, of how far it is
-_UNITS = ("bytes", "releases", "cells")  # units whose number is shown
+_UNITS = ("bytes", "releases", "cells", "change-overs")  # units whose number is shown
 
 
 class ProgressReport:

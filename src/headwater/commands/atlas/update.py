@@ -9,16 +9,16 @@ from dataclasses import dataclass, replace
 from packaging.version import Version
 
 from headwater.commands.atlas.measure import Cell, measure
+from headwater.commands.atlas.writing import draft
+from headwater.commands.atlas.writing import write as write_draft
 from headwater.commands.context import Context
 from headwater.commands.repro import choose_cases
-from headwater.core.atlas import read_atlas
-from headwater.core.atlas_text import atlas_text, axis_of, comments_below, header_of, spread
+from headwater.core.atlas_text import axis_of, spread
 from headwater.core.atlas_update import AtlasCheck, AtlasUpdate, compare, gaps_of, take_in
 from headwater.core.cases import Case
 from headwater.core.errors import BadInput
 from headwater.core.releases import select
 from headwater.core.results import INTERRUPTED, ProbeResult, parse_devices
-from headwater.effects.files import write_atomically
 from headwater.effects.probe import ProbeOptions
 
 
@@ -77,18 +77,13 @@ def update(context: Context, request: AtlasRequest, write: bool) -> UpdateReport
     ]
     measured = measure(context, cells, request.options, request.jobs)
     taken = take_in(workspace.atlas, measured.rows, known, list(workspace.atlas_cases()))
-    before = workspace.atlas_file.read_text(encoding="utf-8") if workspace.atlas_file.is_file() else ""
-    text = atlas_text(taken.atlas, header_of(before))
-    # What is written must be readable, and say the same.
-    if read_atlas(text, workspace.atlas_file.name) != taken.atlas:
-        raise AssertionError("the atlas as it would be written reads otherwise")
-    written = write and text != before and not measured.interrupted
+    made = draft(workspace, taken.atlas)
+    written = write and made.changed and not measured.interrupted
     if written:
-        write_atomically(workspace.atlas_file, text)
+        write_draft(workspace, made)
     return UpdateReport(
-        measured.rows, taken, text, text != before, written, tuple(comments_below(before)), measured.ran,
-        measured.interrupted,
-    )  # fmt: skip
+        measured.rows, taken, made.text, made.changed, written, made.lost_comments, measured.ran, measured.interrupted
+    )
 
 
 @dataclass(frozen=True)

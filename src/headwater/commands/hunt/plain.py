@@ -89,12 +89,28 @@ def commits_between(oracle: Oracle, upstream: Upstream, ends: Sequence[Point]) -
     """The first-parent history between two revisions; for a release its nearest commit.
 
     Raises:
-        BadInput: the older one is no first-parent ancestor of the newer one.
+        BadInput: the older one is no first-parent ancestor of the newer one, or the history ends before a release.
     """
-    old, new = (commit_of(oracle, upstream, point) for point in ends)
-    if old.sha == new.sha:
-        raise BadInput(f"both ends are nearest to the commit {old}: there is nothing between them")
-    return upstream.first_parent(old, new)
+    try:
+        old, new = (commit_of(oracle, upstream, point) for point in ends)
+        if old.sha == new.sha:
+            raise BadInput(f"both ends are nearest to the commit {old}: there is nothing between them")
+        return upstream.first_parent(old, new)
+    except BadInput as error:
+        raise _beyond(oracle, upstream, ends) or error from error
+
+
+def _beyond(oracle: Oracle, upstream: Upstream, ends: Sequence[Point]) -> BadInput | None:
+    """What to say where a release was published after the newest commit, so that the nearest to it is some other."""
+    tip, pins = upstream.main(), oracle.context.workspace.pins
+    late = [pin for end in ends if isinstance(end, Version) and (pin := pins.pin(end)).uploaded > tip.date]
+    if not late:
+        return None
+    first = late[0]
+    return BadInput(
+        f"the main line of {upstream.name} ends at {tip.date:%Y-%m-%d}, before {first.version} was published "
+        f"({first.uploaded:%Y-%m-%d}): fetch there, or name a newer clone by --repo"
+    )
 
 
 def commit_of(oracle: Oracle, upstream: Upstream, point: Point) -> Commit:
