@@ -109,6 +109,26 @@ def test_a_signature_that_matches_another_case_s_failure(cases: Ground) -> None:
     assert cases.run("case", "check").status == 0
 
 
+def test_a_case_that_was_made_worse_fails_its_self_test(cases: Ground) -> None:
+    """Without the call that shows the bug nothing is bad; what is called besides tells nothing."""
+    plain = source_of(cases, "plain")
+    write(cases, "plain", plain.replace("        plain.use()", "        use = plain.use\n        use()"))
+    done = cases.run("case", "check", "plain", "--mutants", "--json")
+    assert done.status == 0, done.out
+    [left_out] = done.json["cases"][0]["mutants"]
+    assert (left_out["what"], left_out["caught"]) == ("`use()` left out", True)
+    assert [(probe["revision"], probe["verdict"]) for probe in left_out["probes"]] == [("5.7.0", "good")]
+    write(
+        cases,
+        "plain",
+        source_of(cases, "plain").replace("        use()", "        title = str.title\n        use(), title('x')"),
+    )
+    idle = cases.run("case", "check", "plain", "--mutants")
+    assert idle.status == 1
+    assert "it passes all the same with `title('x')` left out" in idle.out
+    assert "1 of 2 mutants fail theirs, as they must." in idle.out
+
+
 def test_a_bug_that_is_still_open(cases: Ground) -> None:
     write(cases, "arrived", case_source("arrived").replace("# severity", "# open = true\n# severity"))
     write(cases, "plain", "")
@@ -152,6 +172,32 @@ def test_what_a_person_sees_of_it(cases: Ground) -> None:
     assert "`headwater atlas update --cases report --write` measures it on all releases" in said
 
 
+def test_a_script_that_fails_on_a_commit_alone(cases: Ground) -> None:
+    """It broke with commit 6 and works again from 18 on; the releases around are those of the time of 17."""
+    cases.write("report.py", SCRIPT.format(module="passed"))
+    ends = ("--bad", cases.commits[17], "--good", cases.commits[18])
+    done = new(cases, *ends, "--repo", str(cases.repo), "--releases", "5.4.0,5.5.0", "--json")
+    assert done.status == 0, done.err
+    assert list(done.verdicts().items()) == [
+        ("5.4.0", "bad"), ("5.5.0", "good"), (cases.commits[17], "bad"), (cases.commits[18], "good"),
+    ]  # fmt: skip
+    proposed = [(one["verdict"], one["first"], one["last"]) for one in done.json["proposed"]]
+    assert proposed == [("bad", "5.4.0", "5.4.0"), ("good", "5.5.0", "5.5.0")]
+    (cases.root / "tests" / "repro" / "report.py").unlink()
+    around = new(cases, "--bad", cases.commits[17], "--repo", str(cases.repo), "--json").verdicts()
+    assert list(around)[:-1] == ["5.2.1", "5.2.2", "5.3.0", "5.4.0", "5.4.1", "5.5.0", "5.6.0"]
+    assert "name a repository by --repo" in new(cases, "--bad", cases.commits[17]).err
+
+
+def test_a_script_that_needs_the_network(cases: Ground) -> None:
+    cases.write("report.py", SCRIPT.format(module="mended"))
+    done = new(cases, "--bad", "5.2.0", "--releases", "5.2.0", "--allow-network", "--json")
+    assert done.verdicts() == {"5.2.0": "bad"}, done.err
+    assert "# network = true\n" in source_of(cases, "report")
+    without = cases.run("repro", "5.2.0", "--case", "report", "--json")
+    assert without.verdicts() == {"5.2.0": "unavailable"}
+
+
 def test_nothing_is_overwritten(cases: Ground) -> None:
     cases.write("report.py", SCRIPT.format(module="mended"))
     before = source_of(cases, "plain")
@@ -178,7 +224,7 @@ def test_nothing_is_overwritten(cases: Ground) -> None:
         ("import beside\nraise KeyError('x')\n", [], "needs beside.py beside it"),
         (SCRIPT.format(module="mended"), ["--id", "No Id"], "'No Id' is no case id"),
         (SCRIPT.format(module="mended"), ["--good", "5.2.0"], "--good and --bad are both 5.2.0"),
-        (SCRIPT.format(module="mended"), ["--good", "5.9.0"], "there is no pinned release 5.9.0"),
+        (SCRIPT.format(module="mended"), ["--good", "5.9.0"], "'5.9.0' is no pinned release; the nearest are"),
     ],
 )  # fmt: skip
 def test_what_is_refused_with_the_reason(cases: Ground, script: str, words: list[str], why: str) -> None:

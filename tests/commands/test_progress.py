@@ -5,9 +5,10 @@ from __future__ import annotations
 
 import io
 
+import pytest
 from rich.console import Console
 
-from headwater.core.events import Started
+from headwater.core.events import Advanced, Finished, Started
 from headwater.report.progress import ProgressReport
 
 
@@ -30,3 +31,17 @@ def test_without_a_terminal_there_is_nothing_to_take_away() -> None:
         progress.emit(Started("long", "something long", None, "", long=True))
         progress.rest()
     assert screen.getvalue() == "something long ...\n"
+
+
+@pytest.mark.parametrize("terminal", [False, True])
+def test_two_threads_at_the_same_work(terminal: bool) -> None:
+    """As where two probes read what one release requires: the bar stays until both have ended."""
+    screen = io.StringIO()
+    with ProgressReport(Console(file=screen, force_terminal=terminal, width=80)) as progress:
+        for event in (Started("read", "reading"), Started("read", "reading"), Finished("read", "one")):
+            progress.emit(event)
+        progress.emit(Advanced("read", 1))
+        progress.emit(Finished("read", "the other"))
+        progress.rest()
+    assert "reading: one (" in screen.getvalue()
+    assert "reading: the other (" in screen.getvalue()

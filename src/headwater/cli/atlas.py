@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import click
 
@@ -190,16 +190,31 @@ def atlas_check(**common: Any) -> None:
 )
 @click.option("--check", is_flag=True, help="Hunt nothing; prove again the commits that are recorded.")
 @click.option("--write", is_flag=True, help="Write each commit into the atlas as it is found.")
+@click.option(
+    "--deps",
+    type=click.Choice(["period", "latest"]),
+    default="latest",
+    show_default=True,
+    help="Packages: the newest that fit (the locks), or those of each revision's day.",
+)
 @_way_options
 @common_options
 def atlas_commits(
-    cases: tuple[str, ...], repo: str, check: bool, write: bool, fresh: bool, jobs: int, **common: Any
+    cases: tuple[str, ...],
+    repo: str,
+    check: bool,
+    write: bool,
+    deps: Literal["latest", "period"],
+    fresh: bool,
+    jobs: int,
+    **common: Any,
 ) -> None:
     """Hunt the commit of every change-over that has none: between the releases of the main line around it, then over
     the commits between those.
 
     A commit counts only where it and its parent were both seen twice. Every verdict is kept: the same command goes on
     where it was interrupted. What stays without a commit is told, with the reason and the command that hunts it alone.
+    Commits that none of the locks serves may be had with the packages of their day: --deps period.
 
     \b
     Examples:
@@ -209,7 +224,7 @@ def atlas_commits(
 
     Status 1: a change-over stays without its commit, or a recorded one does not hold.
     """
-    request = hunts.CommitsRequest(cases, repo, check, jobs, ProbeOptions(fresh=fresh))
+    request = hunts.CommitsRequest(cases, repo, check, deps, jobs, ProbeOptions(fresh=fresh))
     with running("atlas commits", **common) as (context, output):
         report = hunts.commits(context, request, write)
         output.give(

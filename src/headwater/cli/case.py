@@ -52,22 +52,24 @@ def case_list(**common: Any) -> None:
 
 @case_group.command("check")
 @click.argument("ids", nargs=-1, metavar="[ID]...", shell_complete=completing.cases)
+@click.option("--mutants", is_flag=True, help="Each case made worse on purpose must fail its self-test.")
 @click.option("--fresh", is_flag=True, help="Run also what is known from earlier runs.")
 @_JOBS
 @common_options
-def case_check(ids: tuple[str, ...], fresh: bool, jobs: int, **common: Any) -> None:
+def case_check(ids: tuple[str, ...], mutants: bool, fresh: bool, jobs: int, **common: Any) -> None:
     """Run each case's self-test: bad on one release that the atlas names, and good on another.
 
     A case marked `open = true` is good on none, and must be absent where the atlas says so. No case's failure may be
-    matched by a signature of another, unless one of them says `same_as`.
+    matched by a signature of another, unless one of them says `same_as`. --mutants shows that no case passes idly: with
+    a comparison of it inverted, or without a call of what it tests, the same self-test must fail.
 
     \b
     Examples:
       headwater case check
-      headwater case check early-init
+      headwater case check early-init --mutants
     """
     with running("case check", **common) as (context, output):
-        report = check_cases(context, ids, ProbeOptions(fresh=fresh), jobs)
+        report = check_cases(context, ids, ProbeOptions(fresh=fresh), jobs, mutants)
         output.give(
             lambda console: shown.print_case_checks(console, report.checks),
             cases=[shown.case_check_object(check) for check in report.checks],
@@ -81,26 +83,31 @@ def case_check(ids: tuple[str, ...], fresh: bool, jobs: int, **common: Any) -> N
 @case_group.command("new")
 @click.argument("issue", metavar="ISSUE-OR-URL")
 @click.option("--script", required=True, type=click.Path(path_type=Path), metavar="FILE", help="The reporter's script.")
-@click.option("--bad", required=True, metavar="RELEASE", help="A release where it fails.")
-@click.option("--good", metavar="RELEASE", help="A release where it does not.")
+@click.option("--bad", required=True, metavar="REV", help="A revision where it fails.")
+@click.option("--good", metavar="REV", help="A revision where it does not.")
+@click.option(
+    "--repo", envvar="HEADWATER_REPO", metavar="PATH-OR-URL", help="A clone of upstream, or its address, for commits."
+)
 @click.option("--id", "case_id", metavar="ID", help="The case's id; default: from the script's name.")
 @click.option("--title", metavar="TEXT", help="One line of what is wrong; default: the failure.")
 @click.option("--releases", metavar="SPEC", help="Where to probe the case; default: the releases around the bad one.")
+@click.option("--allow-network", is_flag=True, help="Let the script use the network; the case says `network = true`.")
 @_JOBS
 @common_options
-def case_new(**asked: Any) -> None:
+def case_new(allow_network: bool, **asked: Any) -> None:
     """Make a case of a reporter's script.
 
-    It is run on the bad release, its failure is learned, and a case around the script's body is written to tests/repro,
-    if that is bad there, too. Nothing that is there is ever overwritten.
+    It is run on the bad revision, its failure is learned, and a case around the script's body is written to
+    tests/repro, if that is bad there, too. Nothing that is there is ever overwritten.
 
     \b
     Examples:
       headwater case new 46439 --script report.py --bad 5.10.1 --good 5.4.0 --id early-init-again
       headwater case new huggingface/transformers#46439 --script report.py --bad 5.10.1
+      headwater case new 46439 --script report.py --bad main --repo ../transformers
     """
     common = {name: asked.pop(name) for name in ("as_json", "file", "offline", "root")}
-    request = NewCaseRequest(**asked, options=ProbeOptions())
+    request = NewCaseRequest(**asked, options=ProbeOptions(allow_network=allow_network))
     with running("case new", **common) as (context, output):
         report = new_case(context, request)
         path = str(report.path.relative_to(context.workspace.root))

@@ -10,12 +10,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from packaging.version import Version
 
 from headwater.core.atlas import Atlas
 from headwater.core.atlas_text import Cells, axis_of, spread
+from headwater.core.case_mutants import Mutant
 from headwater.core.cases import Case
 from headwater.core.results import ProbeResult
 from headwater.core.verdicts import Verdict
@@ -91,11 +92,32 @@ def _cover(needs: Sequence[tuple[str, Verdict]], cells: Cells, group: Callable[[
 
 @dataclass(frozen=True)
 class CaseCheck:
-    """What became of one case's self-test: the rows that it was judged by, and its faults, none where it passed."""
+    """What became of one case's self-test: the rows that it was judged by, and its faults, none where it passed;
+    `mutants` are those that were tested as well."""
 
     case: Case
     rows: tuple[ProbeResult, ...]
     faults: tuple[str, ...]
+    mutants: tuple[MutantCheck, ...] = ()
+
+
+@dataclass(frozen=True)
+class MutantCheck:
+    """What became of the self-test of a case's mutant: the rows up to the first that is not as the case's must be, and
+    whether there was such a one."""
+
+    case: str
+    mutant: Mutant
+    rows: tuple[ProbeResult, ...]
+    caught: bool
+
+
+def with_mutants(check: CaseCheck, mutants: Sequence[MutantCheck]) -> CaseCheck:
+    """A self-test with those of mutants: each that passes is a fault of the case."""
+    idle = [
+        f"line {one.mutant.line}: it passes all the same with {one.mutant.what}" for one in mutants if not one.caught
+    ]
+    return replace(check, faults=(*check.faults, *idle), mutants=tuple(mutants))
 
 
 def judge_cases(

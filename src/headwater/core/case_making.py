@@ -105,6 +105,7 @@ class NewCase:
     severity: str
     signature: Signature
     open: bool = False
+    network: bool = False
 
 
 def case_source(new: NewCase, script: str) -> str:
@@ -148,6 +149,7 @@ def _block(new: NewCase) -> str:
         f"references = [{_basic(new.reference)}]",
         f"severity = {_basic(new.severity)}",
         *(["open = true"] if new.open else []),
+        *(["network = true"] if new.network else []),
         "[[signature]]",
         f"type = {_basic(new.signature.type)}",
         f"message = {_literal(new.signature.message)}",

@@ -81,6 +81,12 @@ def metadata_block(source: str) -> str | None:
     return None if match is None else _uncommented(match)
 
 
+def after_block(source: str) -> int:
+    """How many lines of a case go to the end of its metadata block; 0 where it has none."""
+    match = _BLOCK.search(source)
+    return 0 if match is None else source.count("\n", 0, match.end()) + 1
+
+
 def _uncommented(block: re.Match[str]) -> str:
     return "\n".join(line[2:] for line in block["content"].split("\n"))
 

@@ -27,6 +27,13 @@ def name_of(point: Point) -> str:
     return point.sha if isinstance(point, Commit) else str(point)
 
 
+def sort_key(point: Point) -> tuple[bool, str, Version]:
+    """By which revisions are listed: releases in version order, then commits as they were made."""
+    if isinstance(point, Version):
+        return False, "", point
+    return True, point.date.isoformat(), Version("0")
+
+
 def short_name(name: str) -> str:
     """A name as people read it: of a commit id the first twelve digits."""
     return name[:12] if len(name) == 40 else name

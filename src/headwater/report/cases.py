@@ -51,6 +51,9 @@ def print_case_checks(console: Console, checks: Sequence[CaseCheck]) -> None:
     faulty = [check for check in checks if check.faults]
     print_lines(console, [f"{check.case.id}: {fault}" for check in faulty for fault in check.faults])
     print_lines(console, [f"{len(checks) - len(faulty)} of {len(checks)} cases pass their self-test."])
+    if mutants := [one for check in checks for one in check.mutants]:
+        caught = sum(one.caught for one in mutants)
+        print_lines(console, [f"{caught} of {len(mutants)} mutants fail theirs, as they must."])
 
 
 def case_check_object(check: CaseCheck) -> dict[str, Any]:
@@ -58,6 +61,11 @@ def case_check_object(check: CaseCheck) -> dict[str, Any]:
     return {
         "case": check.case.id, "passed": not check.faults, "faults": list(check.faults), "open": check.case.open,
         "probes": [probe_object(row) for row in check.rows],
+        "mutants": [
+            {"line": one.mutant.line, "what": one.mutant.what, "caught": one.caught,
+             "probes": [probe_object(row) for row in one.rows]}
+            for one in check.mutants
+        ],
     }  # fmt: skip
 
 

@@ -24,7 +24,8 @@ class ProgressReport:
     def __init__(self, console: Console) -> None:
         self._console = console
         self._bars: dict[str, TaskID] = {}
-        self._begun: dict[str, tuple[Started, float]] = {}
+        # Two threads may do the same at the same time, e.g. read what one release requires.
+        self._begun: dict[str, list[tuple[Started, float]]] = {}
         self._told: dict[str, float] = {}
         self._progress = Progress(
             SpinnerColumn(), TextColumn("{task.description}", markup=False), BarColumn(bar_width=24),
@@ -64,16 +65,18 @@ class ProgressReport:
         self._console.print(redact(text), style=style, markup=False, highlight=False, soft_wrap=True)
 
     def _start(self, event: Started) -> None:
-        self._begun[event.key] = (event, time.monotonic())
+        self._begun.setdefault(event.key, []).append((event, time.monotonic()))
         if not self._console.is_terminal:
             if event.long:
                 self._print(f"{event.what} ...", "dim")
+            return
+        if event.key in self._bars:
             return
         counted = event.total if event.unit in _UNITS else None
         self._bars[event.key] = self._progress.add_task(event.what, total=counted, amount="")
 
     def _advance(self, event: Advanced) -> None:
-        start, begun = self._begun[event.key]
+        start, begun = self._begun[event.key][0]
         words = " · ".join(filter(None, [_amount(event.done, start), event.note]))
         bar = self._bars.get(event.key)
         if bar is not None:
@@ -83,9 +86,8 @@ class ProgressReport:
             self._print(words, "dim")
 
     def _finish(self, event: Finished) -> None:
-        start, begun = self._begun.pop(event.key)
-        bar = self._bars.pop(event.key, None)
-        if bar is not None:
+        start, begun = self._begun[event.key].pop(0)
+        if not self._begun[event.key] and (bar := self._bars.pop(event.key, None)) is not None:
             self._progress.remove_task(bar)
         took = time.monotonic() - begun
         if took >= _QUIET or event.note:

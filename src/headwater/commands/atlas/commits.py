@@ -7,6 +7,7 @@ import shlex
 from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
+from typing import Literal
 
 from headwater.commands.atlas.writing import draft, present, write
 from headwater.commands.context import Context
@@ -26,11 +27,12 @@ from headwater.effects.probe import ProbeOptions
 @dataclass(frozen=True)
 class CommitsRequest:
     """Which change-overs: of `cases` (ids, with commas; all without); in the history of `repo`. `check`: not those
-    without a commit, but those with one, which is proved again. `jobs` probes run at a time."""
+    without a commit, but those with one, which is proved again. `deps` as in a hunt; `jobs` probes run at a time."""
 
     cases: Sequence[str]
     repo: str
     check: bool
+    deps: Literal["latest", "period"]
     jobs: int
     options: ProbeOptions
 
@@ -143,9 +145,10 @@ def _look(context: Context, request: CommitsRequest, over: ChangeOver) -> Commit
 def _hunt(request: CommitsRequest, over: ChangeOver, old: str, new: str) -> HuntRequest:
     good, bad = (old, new) if over.find == "introduced" else (new, old)
     words = ["headwater", "bisect", over.case, "--find", over.find, "--good", good, "--bad", bad]
+    words += ["--deps", request.deps] if request.deps != "latest" else []
     return HuntRequest(
         over.case, good, bad, over.find, "auto", request.repo, "cpu", None, None, Way("local", None, request.jobs),
-        None, "latest", None, False, (), None, None, None, request.options,
+        None, request.deps, None, False, (), None, None, None, request.options,
         shlex.join([*words, "--repo", request.repo]),
     )  # fmt: skip
 

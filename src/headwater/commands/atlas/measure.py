@@ -16,17 +16,19 @@ from headwater.commands.context import Context
 from headwater.core.cases import Case
 from headwater.core.errors import HarnessError
 from headwater.core.events import Advanced, Finished, Started
+from headwater.core.hunting import Point, name_of, sort_key
 from headwater.core.results import ProbeResult
 from headwater.core.verdicts import Evidence, Verdict
+from headwater.effects.commit_subjects import CommitSubjects
 from headwater.effects.probe import ProbeOptions, Prober, Subject
 
 
 @dataclass(frozen=True)
 class Cell:
-    """One case on one release on one device."""
+    """One case on one revision on one device."""
 
     case: Case
-    release: Version
+    point: Point
     device: str = "cpu"
 
 
@@ -40,17 +42,19 @@ class Measured:
     interrupted: bool
 
 
-def measure(context: Context, cells: Sequence[Cell], options: ProbeOptions, jobs: int = 1) -> Measured:
+def measure(
+    context: Context, cells: Sequence[Cell], options: ProbeOptions, jobs: int = 1, commits: CommitSubjects | None = None
+) -> Measured:
     """Probe every cell, or recall it: `jobs` at a time, those of one release in a row and its neighbours next, so that
-    trees and environments are started once. Interrupted, it gives what is known."""
+    trees and environments are started once. Interrupted, it gives what is known. `commits` is for cells of commits."""
     if not cells:
         return Measured((), 0, False)
-    meter = _Meter(context, options, min(jobs, len(cells)))
+    meter = _Meter(context, options, min(jobs, len(cells)), commits)
     futures: dict[Future[ProbeResult], int] = {}
     interrupted = False
     with ThreadPoolExecutor(meter.jobs, "cell") as pool:
         try:
-            for place in sorted(range(len(cells)), key=lambda n: cells[n].release):
+            for place in sorted(range(len(cells)), key=lambda n: sort_key(cells[n].point)):
                 futures[pool.submit(meter.probe, cells[place])] = place
             _wait_for(context, futures)
         except KeyboardInterrupt:
@@ -67,13 +71,13 @@ def measure(context: Context, cells: Sequence[Cell], options: ProbeOptions, jobs
 class _Meter:
     """Probes cells from several threads, each with a prober of its own."""
 
-    def __init__(self, context: Context, options: ProbeOptions, jobs: int) -> None:
-        self._context, self.jobs = context, jobs
+    def __init__(self, context: Context, options: ProbeOptions, jobs: int, commits: CommitSubjects | None) -> None:
+        self._context, self._commits, self.jobs = context, commits, jobs
         self._probers = [context.prober(options) for _ in range(jobs)]
         self._free: queue.SimpleQueue[Prober] = queue.SimpleQueue()
         for prober in self._probers:
             self._free.put(prober)
-        self._subjects: dict[Version, Subject] = {}
+        self._subjects: dict[Point, Subject] = {}
         self._naming = Lock()
 
     @property
@@ -90,23 +94,29 @@ class _Meter:
         """The row of a cell."""
         prober = self._free.get()
         try:
-            return prober.probe(self._subject(cell.release), cell.case, cell.device)
+            return prober.probe(self._subject(cell.point), cell.case, cell.device)
         except HarnessError as error:
             evidence = Evidence(type(error).__name__, str(error))
             return ProbeResult(
-                cell.case.id, str(cell.release), None, cell.device, Verdict.HARNESS_ERROR, evidence, 0.0, False, "",
+                cell.case.id, name_of(cell.point), None, cell.device, Verdict.HARNESS_ERROR, evidence, 0.0, False, "",
                 None,
             )  # fmt: skip
         finally:
             self._free.put(prober)
 
-    def _subject(self, release: Version) -> Subject:
+    def _subject(self, point: Point) -> Subject:
         # One a release, so that the warning of a yanked one comes once.
         with self._naming:
-            if release not in self._subjects:
-                pin = self._context.workspace.pins.pin(release)
-                self._subjects[release] = self._context.subjects.release(pin)
-            return self._subjects[release]
+            if point not in self._subjects:
+                self._subjects[point] = self._made(point)
+            return self._subjects[point]
+
+    def _made(self, point: Point) -> Subject:
+        if isinstance(point, Version):
+            return self._context.subjects.release(self._context.workspace.pins.pin(point))
+        if self._commits is None:
+            raise ValueError(f"{point} is a commit, and nothing was given that makes subjects of commits")
+        return self._commits.subject(point)
 
 
 def _abandoned(row: ProbeResult) -> bool:

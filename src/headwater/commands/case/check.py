@@ -7,9 +7,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from headwater.commands.atlas.measure import Cell, measure
+from headwater.commands.case.mutants import check_mutants
 from headwater.commands.context import Context
 from headwater.commands.repro import choose_cases
-from headwater.core.case_checks import CaseCheck, judge_cases, plan
+from headwater.core.case_checks import CaseCheck, judge_cases, plan, with_mutants
 from headwater.core.results import INTERRUPTED
 from headwater.core.verdicts import Verdict
 from headwater.effects.probe import ProbeOptions
@@ -33,8 +34,10 @@ class CaseCheckReport:
         return 1 if any(check.faults for check in self.checks) else 0
 
 
-def check_cases(context: Context, ids: Sequence[str], options: ProbeOptions, jobs: int) -> CaseCheckReport:
-    """Run the self-tests of cases, on releases that the atlas names.
+def check_cases(
+    context: Context, ids: Sequence[str], options: ProbeOptions, jobs: int, mutants: bool
+) -> CaseCheckReport:  # fmt: skip
+    """Run the self-tests of cases, on releases that the atlas names; with `mutants` those of their mutants as well.
 
     Raises:
         BadInput: there is no such case.
@@ -49,4 +52,8 @@ def check_cases(context: Context, ids: Sequence[str], options: ProbeOptions, job
     cells = [Cell(every[test.case], test.release) for test in made.tests]
     measured = measure(context, cells, options, jobs)
     checks = judge_cases(chosen, list(every.values()), made, measured.rows)
-    return CaseCheckReport(tuple(checks), measured.ran, measured.interrupted)
+    if not mutants or measured.interrupted:
+        return CaseCheckReport(tuple(checks), measured.ran, measured.interrupted)
+    tested = check_mutants(context, chosen, made, options, jobs)
+    checks = [with_mutants(check, tested.checks.get(check.case.id, ())) for check in checks]
+    return CaseCheckReport(tuple(checks), measured.ran + tested.ran, tested.interrupted)

@@ -17,13 +17,16 @@ from headwater.core.atlas_text import ranges
 from headwater.core.case_making import NewCase, case_id_of, case_source, read_reference, signature_from
 from headwater.core.cases import Case, is_case_id, read_case
 from headwater.core.errors import BadInput, HarnessError
+from headwater.core.hunting import Point, name_of, short_name, sort_key
 from headwater.core.learning import Learned, learn
-from headwater.core.releases import nearest, require_known, select
+from headwater.core.releases import nearest, select
 from headwater.core.results import ProbeResult
 from headwater.core.verdicts import Verdict
+from headwater.effects.commit_subjects import CommitSubjects
 from headwater.effects.files import write_new
 from headwater.effects.probe import ProbeOptions
 from headwater.effects.targets import load_target
+from headwater.effects.upstream_words import resolve
 from headwater.effects.workspace import HELPER
 
 _AROUND = 6  # releases beside the bad one, where nobody says which
@@ -31,7 +34,8 @@ _AROUND = 6  # releases beside the bad one, where nobody says which
 
 @dataclass(frozen=True)
 class NewCaseRequest:
-    """A case to be made: of which issue, from which script, bad on which release; `good` is one without the bug.
+    """A case to be made: of which issue, from which script, bad on which revision; `good` is one without the bug; for
+    what is no release `repo` is the history.
 
     Without `case_id` the script's name gives it, without `title` the failure; `releases` (a SPEC) are probed with the
     case once it is made, by default those nearest to the bad one.
@@ -44,6 +48,7 @@ class NewCaseRequest:
     case_id: str | None
     title: str | None
     releases: str | None
+    repo: str | None
     jobs: int
     options: ProbeOptions
 
@@ -73,22 +78,24 @@ def new_case(context: Context, request: NewCaseRequest) -> NewCaseReport:
     """
     known = context.workspace.pins.versions
     reference = read_reference(request.issue, context.workspace.pins.repository)
-    bad = require_known(request.bad, known)
-    good = require_known(request.good, known) if request.good is not None else None
-    if good == bad:
-        raise BadInput(f"--good and --bad are both {bad}")
-    releases = _around(request.releases, bad, good, known)
+    ends = _ends(context, request)
+    releases = _around(context, request.releases, ends)
     path = _free_place(context, request)
-    learned, seen = _learn(context, request, bad, good)
+    learned, seen = _learn(context, request, ends)
     case, source = _make(context, request, reference, path.name, learned, seen.rows[0])
-    first = measure(context, [Cell(case, one) for one in (bad, good) if one is not None], request.options)
-    _prove(first.rows, bad, first.interrupted)
+    first = measure(context, [Cell(case, one) for one in ends.points], request.options, commits=ends.commits)
+    _prove(first.rows, ends, first.interrupted)
     write_new(path, source)
     rest = measure(
-        context, [Cell(case, one) for one in releases if one not in (bad, good)], request.options, request.jobs
+        context, [Cell(case, one) for one in releases if one not in ends.points], request.options, request.jobs
     )
-    rows = sorted((*first.rows, *rest.rows), key=lambda one: Version(one.revision))
-    cells = {(case.id, Version(one.revision)): one.verdict for one in rows if one.verdict is not Verdict.HARNESS_ERROR}
+    order = {name_of(one): sort_key(one) for one in (*releases, *ends.points)}
+    rows = sorted((*first.rows, *rest.rows), key=lambda one: order[one.revision])
+    cells = {
+        (case.id, Version(one.revision)): one.verdict
+        for one in rows
+        if one.verdict is not Verdict.HARNESS_ERROR and not order[one.revision][0]
+    }
     proposed = ranges(case.id, cells, known)
     assert learned.bug is not None
     return NewCaseReport(
@@ -97,10 +104,41 @@ def new_case(context: Context, request: NewCaseRequest) -> NewCaseReport:
     )  # fmt: skip
 
 
-def _around(spec: str | None, bad: Version, good: Version | None, known: Sequence[Version]) -> list[Version]:
+@dataclass(frozen=True)
+class _Ends:
+    """Where the bug is, and where it is not, if that was said; `commits` is for an end that is one."""
+
+    bad: Point
+    good: Point | None
+    commits: CommitSubjects | None
+
+    @property
+    def points(self) -> list[Point]:
+        """Both, the bad one first."""
+        return [self.bad] if self.good is None else [self.bad, self.good]
+
+
+def _ends(context: Context, request: NewCaseRequest) -> _Ends:
+    known = context.workspace.pins.versions
+    upstream = context.upstream(request.repo) if request.repo else None
+    bad = resolve(upstream, request.bad, known)
+    good = resolve(upstream, request.good, known) if request.good is not None else None
+    if good == bad:
+        raise BadInput(f"--good and --bad are both {short_name(name_of(bad))}")
+    return _Ends(bad, good, context.commits(upstream) if upstream else None)
+
+
+def _around(context: Context, spec: str | None, ends: _Ends) -> list[Version]:
+    """The releases to probe: those that were asked for; else the bad one and those around it, of a commit those around
+    the last one that was published before it."""
+    pins = context.workspace.pins
     if spec is not None:
-        return select(spec, known)
-    return sorted({bad, *([good] if good else []), *nearest(bad, [v for v in known if v != bad], _AROUND)})
+        return select(spec, pins.versions)
+    bad = ends.bad
+    if not isinstance(bad, Version):
+        bad = max((v for v in pins.versions if pins.pin(v).uploaded <= bad.date), default=pins.versions[0])
+    named = [one for one in (bad, ends.good) if isinstance(one, Version)]
+    return sorted({*named, *nearest(bad, [v for v in pins.versions if v != bad], _AROUND)})
 
 
 def _free_place(context: Context, request: NewCaseRequest) -> Path:
@@ -118,11 +156,14 @@ def _free_place(context: Context, request: NewCaseRequest) -> Path:
     return path
 
 
-def _learn(context: Context, request: NewCaseRequest, bad: Version, good: Version | None) -> tuple[Learned, Measured]:
-    """What the script's failure on the bad release teaches, and the rows of both ends, the bad one's first."""
+def _learn(context: Context, request: NewCaseRequest, ends: _Ends) -> tuple[Learned, Measured]:
+    """What the script's failure on the bad revision teaches, and the rows of both ends, the bad one's first."""
     if not request.script.is_file():
         raise BadInput(f"--script {request.script}: no such file")
-    target = load_target(context.workspace, request.script.name, folder=request.script.parent.absolute())
+    target = load_target(
+        context.workspace, request.script.name, folder=request.script.parent.absolute(),
+        network=request.options.allow_network,
+    )  # fmt: skip
     if target.kind != "script":
         what = {"case": "a case already; copy it to tests/repro", "tests": "a test; name a script that runs"}
         raise BadInput(f"{request.script} is {what.get(target.kind, 'no python script')}")
@@ -130,16 +171,19 @@ def _learn(context: Context, request: NewCaseRequest, bad: Version, good: Versio
     needed = [name for name in beside if name not in (request.script.name, HELPER)]
     if needed:
         raise BadInput(f"{request.script} needs {needed[0]} beside it; put all of it into one file")
-    ends = [one for one in (bad, good) if one is not None]
-    measured = measure(context, [Cell(target.case, one) for one in ends], request.options)
+    cells = [Cell(target.case, one) for one in ends.points]
+    measured = measure(context, cells, request.options, commits=ends.commits)
     if measured.interrupted:
         raise KeyboardInterrupt
     for row in measured.rows:
         if row.verdict is Verdict.HARNESS_ERROR:
             raise HarnessError(f"{request.script.name} on {row.revision}: {row.evidence.message}")
     outcomes = [row.outcomes for row in measured.rows]
-    learned = learn(target.case, context.workspace.pins.package, outcomes[0], outcomes[1] if good else ())
+    reference = read_reference(request.issue, context.workspace.pins.repository)
+    ends = _ends(context, request)
+    releases = _around(context, request.releases, ends)
     if learned.bug is None:
+        bad = short_name(name_of(ends.bad))
         raise BadInput(f"nothing can be learned from {request.script.name} on {bad}: {learned.why}")
     return learned, measured
 
@@ -158,20 +202,22 @@ def _make(
     severity = "crash" if bug.frame is not None else "wrong-result" if bug.type == "AssertionError" else "unclear"
     title = request.title or textwrap.shorten(f"{bug.type}: {row.evidence.message}", 100, placeholder=" ...")
     case_id = file.removesuffix(".py").replace("_", "-")
-    source = case_source(NewCase(case_id, title, reference, severity, signature_from(bug, row.evidence)), script)
+    signature = signature_from(bug, row.evidence)
+    new = NewCase(case_id, title, reference, severity, signature, network=request.options.allow_network)
+    source = case_source(new, script)
     return read_case(file, source, {HELPER: (context.workspace.own_cases / HELPER).read_bytes()}), source
 
 
-def _prove(rows: Sequence[ProbeResult], bad: Version, interrupted: bool) -> None:
+def _prove(rows: Sequence[ProbeResult], ends: _Ends, interrupted: bool) -> None:
     """See that the case says of both ends what the script did."""
     if interrupted:
         raise KeyboardInterrupt
     for row in rows:
-        seen = f"{row.verdict.words} on {row.revision} ({row.evidence.type}: {row.evidence.message})"
+        seen = f"{row.verdict.words} on {short_name(row.revision)} ({row.evidence.type}: {row.evidence.message})"
         if row.verdict is Verdict.HARNESS_ERROR:
             raise HarnessError(f"{row.case} is {seen}")
-        if (row.verdict is Verdict.BAD) != (row.revision == str(bad)):
-            wanted = "bad" if row.revision == str(bad) else "without the bug"
+        if (row.verdict is Verdict.BAD) != (row.revision == name_of(ends.bad)):
+            wanted = "bad" if row.revision == name_of(ends.bad) else "without the bug"
             raise BadInput(f"as a case it is {seen}, and should be {wanted}; nothing was written")
 
 
