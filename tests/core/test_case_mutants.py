@@ -88,6 +88,13 @@ def test_one_place_changes_and_nothing_else(what: str, old: str, new: str) -> No
     assert ast.dump(ast.parse(mutant.source)) == ast.dump(ast.parse(CASE.replace(old, new, 1)))
 
 
+def test_what_is_right_to_do_nothing_is_left() -> None:
+    idle = CASE.replace("    cache.layers[0].reset()\n", "    # idle: it is empty\n    cache.layers[0].reset()\n")
+    whats = [one.what for one in mutants(HEAD + CASE)]
+    whats.remove("`cache.layers[0].reset()` left out")
+    assert [one.what for one in mutants(HEAD + idle)] == whats
+
+
 def test_every_case_of_this_workspace_has_mutants(root: Path) -> None:
     for file in (root / "tests" / "repro").glob("*.py"):
         source = file.read_text(encoding="utf-8")

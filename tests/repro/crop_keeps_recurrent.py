@@ -22,7 +22,7 @@ WIDTH = layerkit.CONV_WIDTH
 
 
 def run(device: str) -> None:
-    cache = layerkit.dynamic_cache((layerkit.LINEAR,))
+    cache = layerkit.dynamic_cache((layerkit.LINEAR, layerkit.FULL))
     # From 5.14.0 on only what records its past can be cropped.
     if hasattr(cache, "activate_past_recording"):
         cache.activate_past_recording()
@@ -30,11 +30,16 @@ def run(device: str) -> None:
     before = layerkit.numbered((2, 3, 4), device)
     held = cache.update_recurrent_state(before, 0)
     casekit.require(layerkit.same(held, before), "the recurrent state came back changed")
+    layerkit.fill(cache, 2, WIDTH + 2, device, layer_idx=1)
     try:
         cache.crop(-2)
     except (NotImplementedError, RuntimeError, ValueError) as exc:
         casekit.require("crop" in str(exc).lower(), f"crop fails of something else than that it refuses: {exc}")
         return
+    keys, _ = layerkit.fill(cache, 2, 1, device, WIDTH, layer_idx=1)
+    casekit.require(
+        keys.shape[-2] == WIDTH + 1, f"crop leaves {keys.shape[-2] - 1} tokens of the attention layer beside it"
+    )
     if layerkit.same(held, before):
         casekit.bug("crop(-2) returns, and the recurrent state is still that of all tokens")
 

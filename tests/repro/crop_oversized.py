@@ -9,7 +9,7 @@
 # meanwhile = "Take back at most cache.get_seq_length() tokens."
 # [[signature]]
 # type = "Bug"
-# message = '^DynamicCache\.crop\(-5\) of 3 tokens leaves'
+# message = '^DynamicCache\.crop\(-5\) of 3 tokens leaves \d+, and gives \d+ after'
 # ///
 """Taking back more tokens than there are must leave none."""
 

@@ -50,6 +50,7 @@ def run(device: str) -> None:
         held = cache.update(keys, values, layer_idx)
         casekit.require(holds_tokens(held), f"attention layer {layer_idx} does not hold what was put in")
 
+    # idle: done rightly, it does nothing
     cache.early_initialization(**sizes, dtype=torch.float32, device=torch.device(device))
     for layer_idx in ATTENTION_LAYERS:
         if not holds_tokens(cache.update(*layerkit.key_values(BATCH, 1, device), layer_idx)):

@@ -9,17 +9,29 @@
 # user_sees = "AttributeError: 'EncoderDecoderCache' object has no attribute 'layers', from is_initialized and others."
 # meanwhile = "Ask the two caches that it holds: cache.self_attention_cache.is_initialized."
 # [[signature]]
-# type = "AttributeError"
-# message = "^'EncoderDecoderCache' object has no attribute 'layers'$"
-# frame = '^transformers/cache_utils\.py:\d+ in '
-# [[signature]]
 # type = "Bug"
 # message = '^EncoderDecoderCache\.\w+ is .*, and of both caches that it holds'
+# [[signature]]
+# type = "Bug"
+# message = "^EncoderDecoderCache\\.\\w+ raises: 'EncoderDecoderCache' object has no attribute 'layers'"
 # ///
 """What two caches agree on, the cache made of them must say as well."""
 
 import casekit
 import layerkit
+
+
+def wrong(cache, like, names: list[str]) -> str:
+    """The first of the properties `names` that is another one of `cache` than `like`, and how; "" if there is none."""
+    for name in names:
+        wanted = getattr(like, name)
+        try:
+            found = getattr(cache, name)
+        except AttributeError as exc:
+            return f"{name} raises: {exc}"
+        if found != wanted:
+            return f"{name} is {found}, and of both caches that it holds {wanted}"
+    return ""
 
 
 def run(device: str) -> None:
@@ -28,13 +40,13 @@ def run(device: str) -> None:
     two = [layerkit.static_cache((layerkit.FULL,)) for _ in range(2)]
     both = transformers.EncoderDecoderCache(*two)
     for cache in two:
-        layerkit.fill(cache, 2, 3, device)
-    inherited = [name for name in dir(transformers.Cache) if isinstance(getattr(transformers.Cache, name), property)]
-    casekit.require("is_compileable" in inherited, f"these are all properties of a Cache: {inherited}")
-    for name in inherited:
-        wanted = getattr(two[0], name)
-        if (found := getattr(both, name)) != wanted:
-            casekit.bug(f"EncoderDecoderCache.{name} is {found}, and of both caches that it holds {wanted}")
+        keys, _ = layerkit.fill(cache, 2, 3, device)
+        casekit.require(keys.shape[0] == 2, "a cache does not hold the batch that was put in")
+    names = [name for name in dir(transformers.Cache) if isinstance(getattr(transformers.Cache, name), property)]
+    casekit.require("is_compileable" in names, f"these are all properties of a Cache: {names}")
+    casekit.require((apart := wrong(*two, names)) == "", f"the two caches differ: {apart}")
+    if found := wrong(both, two[0], names):
+        casekit.bug(f"EncoderDecoderCache.{found}")
 
 
 if __name__ == "__main__":

@@ -36,13 +36,14 @@ def run(device: str) -> None:
     cache.update_conv_state(state, 0, conv_kernel_size=WIDTH)
     keys, values = layerkit.key_values(2, TOKENS, device)
     cache.update(keys, values, 0)
+    casekit.require((length := int(cache.get_seq_length())) == TOKENS, f"{length} tokens are held before the crop")
     cache.crop(-2)
     length = int(cache.get_seq_length())
     held, _ = cache.update(keys[:, :, :1], values[:, :, :1], 0)
-    if length != 3 or not layerkit.same(held[:, :, 3:4], keys[:, :, :1]):
-        casekit.bug(f"crop(-2) of a layer of linear and static attention leaves {length} of 5 tokens")
     window = cache.update_conv_state(state[..., :1], 0)[..., :-1]
     casekit.require(layerkit.same(window[..., -3:], state[..., :3]), "the convolution state is not that of the tokens")
+    if length != 3 or not layerkit.same(held[:, :, 3:4], keys[:, :, :1]):
+        casekit.bug(f"crop(-2) of a layer of linear and static attention leaves {length} of 5 tokens")
 
 
 if __name__ == "__main__":

@@ -26,16 +26,18 @@ def run(device: str) -> None:
     for layer_type in (layerkit.LINEAR, "hybrid"):
         cache = layerkit.dynamic_cache((layer_type, layer_type))
         for layer_idx in range(2):
-            cache.update_conv_state(layerkit.conv_state(2, layerkit.CONV_WIDTH, device), layer_idx)
-            cache.update_recurrent_state(layerkit.numbered((2, 3, 4), device), layer_idx)
+            put = layerkit.conv_state(2, layerkit.CONV_WIDTH, device), layerkit.numbered((2, 3, 4), device)
+            held = cache.update_conv_state(put[0], layer_idx), cache.update_recurrent_state(put[1], layer_idx)
+            casekit.require(all(map(layerkit.same, held, put)), "a layer does not hold the states that were put in")
             if layer_type == "hybrid":
-                layerkit.fill(cache, 2, 3, device, layer_idx=layer_idx)
+                keys, _ = layerkit.fill(cache, 2, 3, device, layer_idx=layer_idx)
+                casekit.require(keys.shape[-2] == 3, "a layer does not hold the tokens that were put in")
         try:
             found = cache.is_initialized
         except AttributeError as exc:
             # Told as a bug of its own: hybrid caches with plain attention layers raise the same words.
-            casekit.bug(f"is_initialized of a filled cache of {layer_type} layers raises: {exc}")
-        if not found:
+            found = f"AttributeError: {exc}"
+        if found is not True:
             casekit.bug(f"is_initialized of a filled cache of {layer_type} layers is {found}")
 
 

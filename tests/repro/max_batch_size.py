@@ -47,7 +47,9 @@ def run(device: str) -> None:
     for layer_idx in ATTENTION_LAYERS:
         layerkit.fill_attention(cache, layer_idx, BATCH, device)
     expect(cache, BATCH, "its attention layers hold data")
-    cache.update_conv_state(layerkit.conv_state(BATCH, CONV_WIDTH, device), LINEAR_LAYER)
+    state = layerkit.conv_state(BATCH, CONV_WIDTH, device)
+    held = cache.update_conv_state(state, LINEAR_LAYER)
+    casekit.require(layerkit.same(held, state), "the convolution state came back changed")
     expect(cache, BATCH, "all its layers hold data")
     expect(layerkit.hybrid_static_cache(), -1, "nothing is initialised")
 

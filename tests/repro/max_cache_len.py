@@ -39,12 +39,10 @@ def longest(cache: "StaticCache") -> int:
 
 def run(device: str) -> None:
     cache = layerkit.hybrid_static_cache()
-    lengths = [longest(cache)]
-    for layer_idx in ATTENTION_LAYERS:
-        layerkit.fill_attention(cache, layer_idx, batch_size=2, device=device)
-        lengths.append(longest(cache))
-    for length in lengths:
-        if length != MAX_CACHE_LEN:
+    for layer_idx in (None, *ATTENTION_LAYERS):
+        if layer_idx is not None:
+            layerkit.fill_attention(cache, layer_idx, batch_size=2, device=device)
+        if (length := longest(cache)) != MAX_CACHE_LEN:
             casekit.bug(f"a hybrid cache has length {length}, not its attention layers' {MAX_CACHE_LEN}")
 
 

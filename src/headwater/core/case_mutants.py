@@ -33,11 +33,15 @@ def mutants(source: str) -> list[Mutant]:
       `else`), it is not told.
     - A call of a method (`cache.crop(-2)`), of a model, of what `getattr` gives, or of a helper that makes such calls,
       does nothing: a statement goes, a value is None. What makes caches and models is left, and so are modules.
+
+    What is right to do nothing stands below a line `# idle: REASON`, and is left out.
     """
-    start = after_block(source)
-    head = "".join(source.splitlines(keepends=True)[:start])
+    lines = source.splitlines(keepends=True)
+    head = "".join(lines[: after_block(source)])
     found = []
     for spot in _spots(ast.parse(source)):
+        if lines[spot.line - 2].strip().startswith("# idle: "):
+            continue
         tree = ast.parse(source)
         _Change(spot).visit(tree)
         found.append(Mutant(spot.line, spot.what, f"{head}{ast.unparse(ast.fix_missing_locations(tree))}\n"))

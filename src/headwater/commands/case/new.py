@@ -18,7 +18,7 @@ from headwater.core.case_making import NewCase, case_id_of, case_source, read_re
 from headwater.core.cases import Case, is_case_id, read_case
 from headwater.core.errors import BadInput, HarnessError
 from headwater.core.hunting import Point, name_of, short_name, sort_key
-from headwater.core.learning import Learned, learn
+from headwater.core.learning import Learned
 from headwater.core.releases import nearest, select
 from headwater.core.results import ProbeResult
 from headwater.core.verdicts import Verdict
