@@ -45,6 +45,7 @@ RUN_ELSEWHERE = {
         "needs a report; tests/commands/test_case.py runs it",
     "headwater case new huggingface/transformers#46439 --script report.py --bad 5.10.1":
         "needs a report; tests/commands/test_case.py runs it",
+    "headwater case check early-init --mutants": LONG,
     "headwater patch carry hybrid-static-cache --to 5.5.0 --as plain-integers":
         "that variant is there; tests/commands/test_patch_carry.py runs it",
     "headwater patch carry hybrid-static-cache --to 5.5.0 --continue":

@@ -83,8 +83,10 @@ def case_check(ids: tuple[str, ...], mutants: bool, fresh: bool, jobs: int, **co
 @case_group.command("new")
 @click.argument("issue", metavar="ISSUE-OR-URL")
 @click.option("--script", required=True, type=click.Path(path_type=Path), metavar="FILE", help="The reporter's script.")
-@click.option("--bad", required=True, metavar="REV", help="A revision where it fails.")
-@click.option("--good", metavar="REV", help="A revision where it does not.")
+@click.option(
+    "--bad", required=True, metavar="REV", shell_complete=completing.releases, help="A revision where it fails."
+)
+@click.option("--good", metavar="REV", shell_complete=completing.releases, help="A revision where it does not.")
 @click.option(
     "--repo", envvar="HEADWATER_REPO", metavar="PATH-OR-URL", help="A clone of upstream, or its address, for commits."
 )

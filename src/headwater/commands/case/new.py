@@ -18,7 +18,7 @@ from headwater.core.case_making import NewCase, case_id_of, case_source, read_re
 from headwater.core.cases import Case, is_case_id, read_case
 from headwater.core.errors import BadInput, HarnessError
 from headwater.core.hunting import Point, name_of, short_name, sort_key
-from headwater.core.learning import Learned
+from headwater.core.learning import Learned, learn
 from headwater.core.releases import nearest, select
 from headwater.core.results import ProbeResult
 from headwater.core.verdicts import Verdict
@@ -179,9 +179,7 @@ def _learn(context: Context, request: NewCaseRequest, ends: _Ends) -> tuple[Lear
         if row.verdict is Verdict.HARNESS_ERROR:
             raise HarnessError(f"{request.script.name} on {row.revision}: {row.evidence.message}")
     outcomes = [row.outcomes for row in measured.rows]
-    reference = read_reference(request.issue, context.workspace.pins.repository)
-    ends = _ends(context, request)
-    releases = _around(context, request.releases, ends)
+    learned = learn(target.case, context.workspace.pins.package, outcomes[0], outcomes[1] if ends.good else ())
     if learned.bug is None:
         bad = short_name(name_of(ends.bad))
         raise BadInput(f"nothing can be learned from {request.script.name} on {bad}: {learned.why}")
