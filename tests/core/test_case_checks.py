@@ -11,7 +11,8 @@ from packaging.version import Version
 
 from headwater.core.atlas import Atlas
 from headwater.core.atlas_text import gathered
-from headwater.core.case_checks import CaseCheck, Plan, judge_cases, plan
+from headwater.core.case_checks import CaseCheck, MutantCheck, Plan, judge_cases, plan, with_mutants
+from headwater.core.case_mutants import Mutant
 from headwater.core.cases import Case
 from headwater.core.results import ProbeResult
 from headwater.core.verdicts import Evidence, Signature, Verdict
@@ -131,3 +132,12 @@ def test_a_failure_that_another_case_s_signature_matches() -> None:
     # Two cases that show one bug may say so, either of them.
     assert judged([case("one", same_as=("two",)), greedy], *rows)["one"].faults == ()
     assert judged([case("one"), replace(greedy, same_as=("one",))], *rows)["one"].faults == ()
+
+
+def test_a_mutant_that_passes_is_a_fault_of_its_case() -> None:
+    [check] = judge_cases([case("one")], [case("one")], make(case("one"), one="ggbg"), ())
+    caught = MutantCheck("one", Mutant(7, "`use()` left out", ""), (), True)
+    idle = MutantCheck("one", Mutant(9, "`x` inverted", ""), (), False)
+    tested = with_mutants(check, [caught, idle])
+    assert tested.faults == (*check.faults, "line 9: it passes all the same with `x` inverted")
+    assert tested.mutants == (caught, idle)

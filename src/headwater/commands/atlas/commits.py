@@ -57,8 +57,8 @@ class CommitsReport:
         return 5 if "failed" in states else 1 if states & {"open", "broken"} else 0
 
 
-def commits(context: Context, request: CommitsRequest, written: bool) -> CommitsReport:
-    """Hunt one change-over after the other. With `written` each commit is in the atlas before the next hunt begins.
+def commits(context: Context, request: CommitsRequest, writes: bool) -> CommitsReport:
+    """Hunt one change-over after the other. With `writes` each commit is in the atlas before the next hunt begins.
 
     Raises:
         BadInput: there is no such case or repository.
@@ -69,7 +69,7 @@ def commits(context: Context, request: CommitsRequest, written: bool) -> Commits
     overs = change_overs(workspace.atlas, [case.id for case in cases])
     # Found out now, and not by every hunt again.
     context.upstream(request.repo).main()
-    work = _Work(context, request, written and not request.check)
+    work = _Work(context, request, writes and not request.check)
     interrupted = work.run(overs)
     return CommitsReport(tuple(work.rows), work.lost is not None, work.lost or (), interrupted)
 
@@ -169,4 +169,4 @@ def _why(change: HuntChange | None, report: HuntReport) -> str:
         first, last = short_name(change.candidates[0]), short_name(change.candidates[-1])
         return f"one of {len(change.candidates)} commits from {first} to {last}; those between were not judged"
     seen = ", ".join(f"{short_name(row.revision)} is {row.verdict.words}" for row in report.rows)
-    return "; ".join(report.notes) or f"{seen or 'nothing was probed'}"
+    return "; ".join(report.notes) or seen or "nothing was probed"

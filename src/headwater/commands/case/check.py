@@ -29,7 +29,8 @@ class CaseCheckReport:
         """0 where no case has a fault."""
         if self.interrupted:
             return INTERRUPTED
-        if any(row.verdict is Verdict.HARNESS_ERROR for check in self.checks for row in check.rows):
+        rows = [row for check in self.checks for rows in (check.rows, *(m.rows for m in check.mutants)) for row in rows]
+        if any(row.verdict is Verdict.HARNESS_ERROR for row in rows):
             return 5
         return 1 if any(check.faults for check in self.checks) else 0
 

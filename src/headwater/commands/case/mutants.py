@@ -28,7 +28,7 @@ def check_mutants(
     context: Context, cases: Sequence[Case], made: Plan, options: ProbeOptions, jobs: int
 ) -> MutantsTested:  # fmt: skip
     """Probe every mutant where its case is bad, and those that are bad there too where the case is not: of most, the
-    first tells. Interrupted, it gives none, since what is known is not asked again."""
+    first tells. A harness error catches none. Interrupted, it gives none, since what is known is not asked again."""
     every = [MutantCheck(case.id, one, (), False) for case in cases for one in mutants(case.files[case.file].decode())]
     known = {case.id: case for case in cases}
     ran = 0
@@ -42,7 +42,7 @@ def check_mutants(
             return MutantsTested({}, ran, True)
         for n, row in zip(asked, measured.rows, strict=True):
             one = every[n]
-            caught = row.verdict is not wanted[one.case].wanted
+            caught = row.verdict not in (wanted[one.case].wanted, Verdict.HARNESS_ERROR)
             every[n] = replace(one, rows=(*one.rows, row), caught=caught)
     return MutantsTested({case: [one for one in every if one.case == case] for case in known}, ran, False)
 
