@@ -10,7 +10,7 @@ from packaging.version import Version
 
 from headwater.core.answers import AnswerHunk, AnswerProbe, HuntAnswer, ReductionAnswer, Step, steps
 from headwater.core.diffs import FileChange, read_diff
-from headwater.core.drawing import line_of_hunt
+from headwater.core.drawing import Fall, fall_of, line_of_hunt
 
 
 @dataclass(frozen=True)
@@ -43,6 +43,11 @@ def levels(hunt: HuntAnswer, known: Sequence[Version]) -> list[Level]:
 def _level(title: str, hunt: HuntAnswer, places: Mapping[str, int], ends: tuple[str, str], count: int) -> Level:
     took = [probe for probe in hunt.probes if probe.revision in places]
     return Level(title, count, ends, tuple(zip(steps(hunt, places, count), took, strict=True)))
+
+
+def fall(reduction: ReductionAnswer) -> Fall:
+    """How a reduction narrowed, from the whole difference on."""
+    return fall_of(reduction.steps, reduction.stages[0][2])
 
 
 @dataclass(frozen=True)

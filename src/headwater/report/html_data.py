@@ -33,6 +33,7 @@ def embedded(data: ReportData) -> dict[str, Any]:
                 "version": str(one.pin.version),
                 "parent": None if one.parent is None else places[one.parent],
                 "children": [places[child] for child in one.children],
+                "beside": None if one.beside is None else places[one.beside],
             }
             for one in data.releases
         ],
