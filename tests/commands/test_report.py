@@ -132,6 +132,7 @@ def test_a_patch_says_where_it_applies_on_the_releases_that_are_imported(reporte
     ]
 
 
+@pytest.mark.slow
 def test_what_was_seen_with_a_series_is_told_of_the_series_as_it_is_now(reported: Ground) -> None:
     series = write_series(reported, ["mended"], "5.3.0")
     page = reported.here / "report.html"

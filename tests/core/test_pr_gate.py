@@ -53,7 +53,7 @@ PATCH = PatchEvidence(
 )
 EVIDENCE = PrEvidence(
     1, "library", "mend", "0.1.0", TargetEvidence("release", "5.0.0", "5.0.0", "5.0.0", "before", "am", None),
-    ("cpu",), (), (PATCH,), (), {"a-case": CaseEvidence("a.py", {"a.py": "cc"})}, (),
+    ("cpu",), 1, (), (PATCH,), (), {"a-case": CaseEvidence("a.py", {"a.py": "cc"})}, (),
     (EnvironmentEvidence("5.0.0", "group", "key", "2.13.0", "3.11.7", "linux"),), ("What?",), {},
     Times("2026-01-01T00:00:00Z"),
 )  # fmt: skip
@@ -137,7 +137,7 @@ def test_every_figure_that_is_changed_is_named(number: int) -> None:
         swaps = {"bad": "good", "good": "bad", "passed": "failed", "failed": "passed", "release": "commit"}
         inner[place[-1]] = swaps[inner[place[-1]]]
     else:
-        inner[place[-1]] = "forged"
+        inner[place[-1]] = 7 if isinstance(inner[place[-1]], int) else "forged"
     forged = read_evidence(json.dumps(data), "evidence.json")
     assert differences(EVIDENCE, EVIDENCE) == []
     assert differences(forged, EVIDENCE)

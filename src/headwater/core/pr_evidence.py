@@ -137,10 +137,13 @@ class EnvironmentEvidence:
 
 @dataclass(frozen=True)
 class LeftOut:
-    """A patch of the series that the target does not need."""
+    """A patch of the series that the target does not need, and what its cases say of the target, by their ids, on a
+    device."""
 
     file: str
     state: PatchState
+    device: str
+    verdicts: Mapping[str, Verdict]
 
 
 @dataclass(frozen=True)
@@ -160,8 +163,8 @@ class Times:
 
 @dataclass(frozen=True)
 class PrEvidence:
-    """All of it. `cases` are by id; `headings` are those of the body as it was made, `written` that of the files that a
-    person goes on writing, as Headwater wrote them."""
+    """All of it. `repeat` says how often each probe was made; `cases` are by id; `headings` are those of the body as it
+    was made, `written` that of the files that a person goes on writing, as Headwater wrote them."""
 
     schema: int
     package: str
@@ -169,6 +172,7 @@ class PrEvidence:
     headwater: str
     target: TargetEvidence
     devices: tuple[str, ...]
+    repeat: int
     releases: tuple[str, ...]
     patches: tuple[PatchEvidence, ...]
     left_out: tuple[LeftOut, ...]
@@ -182,16 +186,16 @@ class PrEvidence:
     def only(self, patch: str) -> PrEvidence:
         """What is said of one patch alone."""
         chosen = tuple(one for one in self.patches if one.file == patch)
-        return replace(self, patches=chosen, library=())
+        return replace(self, patches=chosen, library=(), left_out=())
 
     def on(self, devices: tuple[str, ...]) -> PrEvidence:
         """What is said of some devices alone."""
         patches = tuple(
             replace(one, lines=tuple(line for line in one.lines if line.device in devices)) for one in self.patches
         )
-        return replace(
-            self, devices=devices, patches=patches, library=tuple(one for one in self.library if one.device in devices)
-        )
+        library = tuple(one for one in self.library if one.device in devices)
+        left_out = tuple(one for one in self.left_out if one.device in devices)
+        return replace(self, devices=devices, patches=patches, library=library, left_out=left_out)
 
     @property
     def sights(self) -> list[Sight]:
