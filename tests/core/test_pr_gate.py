@@ -150,6 +150,16 @@ def _places(data: Any, place: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
     return [place]
 
 
+@pytest.mark.parametrize("name", ["../mine.txt", "/etc/hostname", "..", ".", "", "a\\b", "a/b"])
+def test_evidence_names_no_file_outside_its_folder(name: str) -> None:
+    for forged in (
+        replace(EVIDENCE, patches=(replace(PATCH, file=name),)),
+        replace(EVIDENCE, cases={"a-case": CaseEvidence("a.py", {name: "cc"})}),
+    ):
+        with pytest.raises(BadInput, match="is no name of a file in a bundle"):
+            read_evidence(json.dumps(to_plain(forged)), "evidence.json")
+
+
 def test_what_is_no_figure() -> None:
     other = replace(
         EVIDENCE, headwater="9", times=Times("later"), written={"BODY.md": "x"}, environments=(), headings=(),

@@ -25,6 +25,7 @@ EVIDENCE, EVIDENCE_TEXT, BODY, CHECKLIST = "evidence.json", "EVIDENCE.md", "BODY
 RANGE_DIFF, CASES = "range-diff.txt", "cases"
 TESTS = "tests"  # what a line is called that runs a patch's own tests
 
+_FILE = re.compile(r"[^/\\\x00]*[^/\\\x00.][^/\\\x00]*")
 _ADDRESS = re.compile(r"\b0x[0-9a-fA-F]{6,}\b")
 
 
@@ -238,7 +239,7 @@ def read_evidence(text: str, origin: str) -> PrEvidence:
     """Read an `evidence.json`.
 
     Raises:
-        BadInput: it is no such file, or was written by a newer Headwater; the place is named.
+        BadInput: it is no such file, was written by a newer Headwater, or names files elsewhere; the place is named.
     """
     try:
         data = json.loads(text)
@@ -247,4 +248,9 @@ def read_evidence(text: str, origin: str) -> PrEvidence:
     schema = data.get("schema") if isinstance(data, dict) else None
     if schema != SCHEMA:
         raise BadInput(f"{origin} has schema {schema!r}, and this Headwater reads {SCHEMA}; update Headwater")
-    return from_plain(PrEvidence, data, origin)
+    evidence = from_plain(PrEvidence, data, origin)
+    for name in (*(one.file for one in evidence.patches), *(n for one in evidence.cases.values() for n in one.files)):
+        # They are looked for, and taken away, in the bundle's folder.
+        if not _FILE.fullmatch(name):
+            raise BadInput(f"{origin}: {name!r} is no name of a file in a bundle; make the bundle anew")
+    return evidence

@@ -16,6 +16,7 @@ from headwater.core.pr_body import faults_of_body, go_ahead
 from headwater.core.pr_copies import hand_edits
 from headwater.core.pr_evidence import BODY, EVIDENCE_TEXT
 from headwater.core.pr_gate import Kind, Reason, by_hand, not_red_and_green, older_than
+from headwater.core.pr_mail import note_on_authors
 from headwater.core.pr_results import GateReport, fixed_in
 from headwater.core.states import PatchState, needless
 from headwater.core.verdicts import Verdict
@@ -55,6 +56,8 @@ class _Gate:
         now = self._moved(repo)
         ground = self.context.mirror.mending(self._ground)
         self.reasons += not_red_and_green(self.held.evidence)
+        if note := note_on_authors(self.held.bundle().patches):
+            self.notes.append(note)
         if ground is not None:
             self._files(ground)
         self._fixed(now)

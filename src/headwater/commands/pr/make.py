@@ -37,7 +37,7 @@ from headwater.core.pr_evidence import (
     write_evidence,
 )
 from headwater.core.pr_mail import fixed_in as stated_fix
-from headwater.core.pr_mail import for_upstream, issues
+from headwater.core.pr_mail import for_upstream, issues, note_on_authors
 from headwater.core.pr_results import PrReport, Refusal, fixed_in, still_bad
 from headwater.core.releases import select
 from headwater.core.results import devices_of_patches, parse_devices
@@ -52,7 +52,6 @@ from headwater.report.pr_files import checklist_text, evidence_text
 
 TEMPLATE = ".github/PULL_REQUEST_TEMPLATE.md"
 GUIDES = (TEMPLATE, "CONTRIBUTING.md")
-_NOBODY = ".example"
 
 
 @dataclass(frozen=True)
@@ -220,13 +219,7 @@ def _rule(target: Target, path: str) -> str | None:
 
 
 def _notes(context: Context, bundle: Bundle, target: Target) -> list[str]:
-    notes = []
-    nobody = sorted({patch.author for patch in bundle.patches if patch.author.rstrip(">").endswith(_NOBODY)})
-    if nobody:
-        notes.append(
-            f"the author is {', '.join(nobody)}, which is nobody: after `git am` make the commits yours, e.g. by "
-            "`git rebase --exec 'git commit --amend --reset-author --no-edit' UPSTREAM`"
-        )
+    notes = [note] if (note := note_on_authors(bundle.patches)) else []
     cases = [case for names in bundle.cases.values() for case in names]
     atlas, newest = context.workspace.atlas, context.workspace.pins.versions[-1]
     if cases and all(atlas.expected(case, newest) is Verdict.GOOD for case in cases):

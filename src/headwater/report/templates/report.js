@@ -129,7 +129,8 @@
       if (data.texts[frame]) parts.push(make("code", data.texts[frame], "frame"));
       group.forEach(([on, , , , environment, when, current]) => {
         const where = `${data.devices[on]}: recorded ${data.texts[when]}, environment ${data.texts[environment]}`;
-        parts.push(make("p", current ? where : `${where}, under other conditions than today's`, "quiet small"));
+        const aside = data.unasked[on] ? "not compared with today's" : "under other conditions than today's";
+        parts.push(make("p", current ? where : `${where}, ${aside}`, "quiet small"));
       });
       return parts;
     });
