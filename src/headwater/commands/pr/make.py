@@ -92,14 +92,9 @@ def make_pr(context: Context, request: PrRequest) -> PrReport:
         return replace(empty, refusal=_refusal(context, series, target), ran=prober.ran)
     require_some(series, needless, target.subject.revision)
     bundle, states = context.mirror.mending(_outgoing, context, series, target, needless, known)
-    left_out = tuple(
-        LeftOut(patch.file, states[patch.file], devices[0], dict.fromkeys(patch.cases, Verdict.GOOD))
-        for patch in series.patches
-        if patch.file in states
-    )
     chosen = [str(one) for one in select(request.releases, context.workspace.pins.versions)] if request.releases else []
     bundle = replace(bundle, devices=devices, releases=tuple(one for one in chosen if one != target.subject.revision))
-    said = _unseen(context, target, bundle, left_out, request.options.repeat)
+    said = _unseen(context, target, bundle, _left_out(series, states, devices[0]), request.options.repeat)
     seen = context.mirror.mending(show, context, prober, target, bundle, said)
     contents, evidence, notes = _files(context, series, target, bundle, seen, former)
     written, kept = write_bundle(folder, contents, former.evidence if former and former.folder == folder else None)
@@ -151,6 +146,15 @@ def _outgoing(
             f"every patch of series {series.name} is applied on {target.subject.revision} already: there is none"
         )
     return Bundle(series.name, tuple(made), cases, sources, known, ()), left_out
+
+
+def _left_out(series: Series, states: Mapping[str, PatchState], device: str) -> tuple[LeftOut, ...]:
+    """The patches that are left out, in order, with cases whose verdicts are still to be seen."""
+    return tuple(
+        LeftOut(patch.file, states[patch.file], device, dict.fromkeys(patch.cases, Verdict.UNTESTABLE))
+        for patch in series.patches
+        if patch.file in states
+    )
 
 
 def _unseen(context: Context, target: Target, bundle: Bundle, left_out: tuple[LeftOut, ...], repeat: int) -> PrEvidence:
