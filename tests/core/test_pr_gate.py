@@ -19,6 +19,7 @@ from headwater.core.pr_copies import HandEdit
 from headwater.core.pr_evidence import (
     CaseEvidence,
     EnvironmentEvidence,
+    LeftOut,
     Line,
     PatchEvidence,
     PrEvidence,
@@ -33,6 +34,7 @@ from headwater.core.pr_gate import by_hand, count_of_figures, differences, not_r
 from headwater.core.pr_library import library_tests
 from headwater.core.pr_results import fixed_in, still_bad
 from headwater.core.results import ProbeResult
+from headwater.core.states import PatchState
 from headwater.core.test_results import OneTest
 from headwater.core.verdicts import Evidence, Verdict
 
@@ -182,7 +184,19 @@ def test_parts_of_it() -> None:
     both = replace(EVIDENCE, patches=(PATCH, second), devices=("cpu", "meta"))
     assert [one.file for one in both.only("0002-b.patch").patches] == ["0002-b.patch"]
     assert [len(one.lines) for one in both.on(("meta",)).patches] == [0, 1]
-    assert len(both.sights) == 12
+    left_out = (LeftOut("0003-c.patch", PatchState.FIXED_UPSTREAM, "cpu", {"a-case": Verdict.GOOD}),)
+    whole = replace(both, left_out=left_out)
+    assert (whole.only("0002-b.patch").left_out, whole.on(("meta",)).left_out) == ((), ())
+    assert whole.on(("cpu",)).left_out == left_out
+
+
+def test_a_probe_that_failed_on_our_side_is_seen_wherever_it_stands() -> None:
+    failed = sight(Verdict.HARNESS_ERROR)
+    out = LeftOut("0003-c.patch", PatchState.FIXED_UPSTREAM, "cpu", {"a-case": Verdict.HARNESS_ERROR})
+    assert not EVIDENCE.failed
+    for line in (replace(TESTS, before=failed), replace(TESTS, after=failed), replace(TESTS, whole=failed)):
+        assert with_lines(CASE, line).failed
+    assert replace(EVIDENCE, left_out=(out,)).failed
 
 
 def test_what_changes_from_run_to_run_is_left_out() -> None:

@@ -199,9 +199,14 @@ class PrEvidence:
         return replace(self, devices=devices, patches=patches, library=library, left_out=left_out)
 
     @property
-    def sights(self) -> list[Sight]:
-        """Everything that was seen of the patches."""
-        return [one for patch in self.patches for line in patch.lines for one in (line.before, line.after, line.whole)]
+    def failed(self) -> bool:
+        """Whether Headwater or the machine failed in a probe: that says nothing of the patches."""
+        lines = [line for patch in self.patches for line in patch.lines]
+        seen = [one.verdict for line in lines for one in (line.before, line.after, line.whole)]
+        return Verdict.HARNESS_ERROR in [
+            *seen,
+            *(verdict for one in self.left_out for verdict in one.verdicts.values()),
+        ]
 
 
 def library_line(file: str, before: ProbeResult, after: ProbeResult, changes: Changes) -> LibraryLine:

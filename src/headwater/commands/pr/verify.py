@@ -20,7 +20,6 @@ from headwater.core.pr_results import VerifyReport
 from headwater.core.releases import parse_version
 from headwater.core.results import MOST_REPETITIONS, parse_devices, torch_words
 from headwater.core.series import resolve_patch
-from headwater.core.verdicts import Verdict
 from headwater.effects.probe import ProbeOptions
 
 
@@ -36,7 +35,7 @@ def verify(
     held = hold(context, folder)
     parse_devices([*held.evidence.devices, *(one.device for one in held.evidence.left_out)])
     if not 1 <= held.evidence.repeat <= MOST_REPETITIONS:
-        raise BadInput(f"{held.folder} says that each probe was made {held.evidence.repeat} times")
+        raise BadInput(f"{held.folder} says that each probe was made {held.evidence.repeat} times; make it anew")
     recorded = _narrowed(held, wanted, parse_devices(devices))
     _require_cases(held, recorded)
     target = recorded_target(context, recorded.target, repo)
@@ -54,7 +53,7 @@ def verify(
         seen = replace(seen, target=replace(seen.target, rules=recorded.target.rules))
         found += differences(recorded, seen)
         notes += _surroundings(recorded, seen)
-        failed = any(one.verdict is Verdict.HARNESS_ERROR for one in seen.sights)
+        failed = seen.failed
     except PatchFailed as error:
         found.append(Difference("patches", "they apply", str(error)))
     if not held.shows_its_evidence:
