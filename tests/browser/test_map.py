@@ -48,10 +48,25 @@ def test_hovering_shows_verdict_evidence_and_both_neighbours(open_report: Open) 
     expect(card).to_contain_text("transformers/cache_utils.py:724 in update")
     expect(card).to_contain_text("cpu, cuda, meta: B bad")
     expect(card).to_contain_text("cuda: recorded 2026-11-14")
+    expect(card).to_contain_text("environment 000000000000, not compared with today's")
     told = card.locator("dt").all_text_contents(), card.locator("dd").all_text_contents()
     assert told == (["before", "after", "after, main line"], ["5.7.0 B bad", "5.8.1 B bad", "5.9.0 B bad"])
+    cell(page, 0, "5.8.1").hover()
+    told = card.locator("dt").all_text_contents(), card.locator("dd").all_text_contents()
+    assert told == (["before", "main line, next"], ["5.8.0 B bad", "5.9.0 B bad"])
     page.locator("h1").hover()
     expect(card).to_be_hidden()
+
+
+def test_the_card_leaves_the_row_and_the_column_free(open_report: Open) -> None:
+    page = open_report()
+    for row, release in ((0, "4.57.0"), (0, "5.24.0"), (20, "4.57.0"), (20, "5.24.0")):
+        cell(page, row, release).hover()
+        here, card = cell(page, row, release).bounding_box(), page.locator("#card").bounding_box()
+        assert here is not None and card is not None
+        assert card["x"] >= here["x"] + here["width"] or card["x"] + card["width"] <= here["x"]
+        assert card["y"] >= here["y"] + here["height"] or card["y"] + card["height"] <= here["y"]
+        assert card["x"] >= 0 and card["y"] >= 0
 
 
 def test_focus_shows_the_same_and_escape_takes_it_away(open_report: Open) -> None:

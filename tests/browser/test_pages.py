@@ -30,6 +30,7 @@ def test_a_link_to_a_case_opens_its_page_with_all_that_is_known(open_report: Ope
     page.locator("#go-case").select_option("hybrid-prefill-3")
     expect(page.locator("article:visible .facts")).to_contain_text("no release is without it yet")
     expect(page.locator("article:visible .facts")).to_contain_text("applies to>=5.15: on other releases")
+    expect(page.locator("article:visible .facts")).to_contain_text("tells oncpu, cuda: on other devices")
 
 
 def test_the_history_is_a_tree_with_a_sign_a_release(open_report: Open) -> None:
@@ -51,6 +52,16 @@ def test_a_hunt_is_drawn_as_it_narrowed_over_releases_and_commits(open_report: O
     ends = [float(line.get_attribute("x2") or 0) for line in releases.locator("line.left").all()]
     assert ends == [628, 628, 628, 217.3, 114.7]
     expect(commits.locator("text.tick")).to_have_text(["commit 1", "commit 300"])
+
+
+def test_a_reduction_is_drawn_as_it_narrowed(open_report: Open) -> None:
+    page = open_report(f"#case={CASE}")
+    picture = page.locator("article:visible .narrowing svg").nth(2)
+    assert [sign.get_attribute("href") for sign in picture.locator("use").all()] == ["#n-g", "#n-b", "#n-g"]
+    expect(picture.locator("title").nth(1)).to_have_text("2. core: 3 hunks, bad, stays; 90 left")
+    assert " ".join(picture.locator("text.tick").all_text_contents()) == "1 10 100 1000 3480 kept core hunks"
+    name = picture.get_attribute("aria-label") or ""
+    assert name.startswith("How the reduction narrowed: all: 3480 hunks left after 0 probes, kept: 90 hunks")
 
 
 def test_each_hunk_of_a_reduction_has_the_probe_that_it_rests_on(open_report: Open) -> None:

@@ -13,6 +13,7 @@ from hunting_ground import HISTORIES, UNMASK, Ground
 from hypothesis import given
 from hypothesis import strategies as st
 from sample_report import hunt_document, reduction_document, sample_report
+from sending import write_series
 
 from headwater.report.html import reference_address, render, spans
 from headwater.report.html_data import script_text
@@ -129,6 +130,25 @@ def test_a_patch_says_where_it_applies_on_the_releases_that_are_imported(reporte
         "conflict on 5.2.0: conflicts in src/transformers/masked.py",
         "clean on 5.2.1 to 5.7.0",
     ]
+
+
+@pytest.mark.slow
+def test_what_was_seen_with_a_series_is_told_of_the_series_as_it_is_now(reported: Ground) -> None:
+    series = write_series(reported, ["mended"], "5.3.0")
+    page = reported.here / "report.html"
+
+    def told() -> list[str]:
+        assert reported.run("report", "--output", page).status == 0
+        [article] = re.findall(r'(?s)<article class="view page" id="case=mended".*?</article>', page.read_text("utf-8"))
+        cell = article.partition('<th scope="col">seen with the whole series')[2].rpartition("<td>")[2]
+        return [" ".join(re.sub(r"<.*?>", "", item).split()) for item in re.findall(r"(?s)<li>.*?</li>", cell)]
+
+    assert told() == []
+    assert reported.run("repro", "5.3.0", "--case", "mended", "--series", "mend").status == 0
+    assert told() == ["G good on 5.3.0 (cpu)"]
+    text = series.files[0].read_text(encoding="utf-8")
+    series.files[0].write_text(text.replace("+    return 8", "+    return 4 + 4"), encoding="utf-8")
+    assert told() == []
 
 
 def test_the_same_input_gives_the_same_bytes(reported: Ground) -> None:

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sample_report import hunt_document, reduction_document
 
-from headwater.core.answers import AnswerProbe, HuntAnswer, ReductionAnswer, read_answer, steps
+from headwater.core.answers import AnswerProbe, HuntAnswer, ReductionAnswer, ReductionStep, read_answer, steps
 from headwater.core.errors import BadInput
 from headwater.core.verdicts import Evidence, Verdict
 
@@ -33,9 +33,19 @@ def test_a_reduction_is_read_with_what_each_hunk_rests_on() -> None:
     assert isinstance(found, ReductionAnswer)
     assert (found.ends, found.verdicts, found.minimal) == (("5.12.1", "5.13.0"), (V.BAD, V.GOOD), True)
     assert found.stages[1] == ("kept", 17, 90, 1229, 1)
+    assert found.steps[1:] == (
+        ReductionStep("core", 3, "stays", V.BAD, 90), ReductionStep("core", 2, "flips", V.GOOD, 2),
+    )  # fmt: skip
     first, second = found.hunks
     assert isinstance(first.without, AnswerProbe) and first.without.verdict is V.BAD
     assert (second.without, second.commit) == ("not probed", "b" * 40)
+
+
+def test_a_reduction_of_before_its_steps_were_written_has_none() -> None:
+    document = {key: value for key, value in reduction_document("one").items() if key not in ("events", "probes")}
+    [found] = read_answer(json.dumps(document), "x")
+    assert isinstance(found, ReductionAnswer)
+    assert found.steps == ()
 
 
 def test_a_hunt_that_went_on_to_a_reduction_holds_both() -> None:

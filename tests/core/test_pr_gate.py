@@ -19,6 +19,7 @@ from headwater.core.pr_copies import HandEdit
 from headwater.core.pr_evidence import (
     CaseEvidence,
     EnvironmentEvidence,
+    LeftOut,
     Line,
     PatchEvidence,
     PrEvidence,
@@ -33,6 +34,7 @@ from headwater.core.pr_gate import by_hand, count_of_figures, differences, not_r
 from headwater.core.pr_library import library_tests
 from headwater.core.pr_results import fixed_in, still_bad
 from headwater.core.results import ProbeResult
+from headwater.core.states import PatchState
 from headwater.core.test_results import OneTest
 from headwater.core.verdicts import Evidence, Verdict
 
@@ -53,7 +55,7 @@ PATCH = PatchEvidence(
 )
 EVIDENCE = PrEvidence(
     1, "library", "mend", "0.1.0", TargetEvidence("release", "5.0.0", "5.0.0", "5.0.0", "before", "am", None),
-    ("cpu",), (), (PATCH,), (), {"a-case": CaseEvidence("a.py", {"a.py": "cc"})}, (),
+    ("cpu",), 1, (), (PATCH,), (), {"a-case": CaseEvidence("a.py", {"a.py": "cc"})}, (),
     (EnvironmentEvidence("5.0.0", "group", "key", "2.13.0", "3.11.7", "linux"),), ("What?",), {},
     Times("2026-01-01T00:00:00Z"),
 )  # fmt: skip
@@ -137,7 +139,7 @@ def test_every_figure_that_is_changed_is_named(number: int) -> None:
         swaps = {"bad": "good", "good": "bad", "passed": "failed", "failed": "passed", "release": "commit"}
         inner[place[-1]] = swaps[inner[place[-1]]]
     else:
-        inner[place[-1]] = "forged"
+        inner[place[-1]] = 7 if isinstance(inner[place[-1]], int) else "forged"
     forged = read_evidence(json.dumps(data), "evidence.json")
     assert differences(EVIDENCE, EVIDENCE) == []
     assert differences(forged, EVIDENCE)
@@ -148,6 +150,16 @@ def _places(data: Any, place: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
         items = data.items() if isinstance(data, dict) else enumerate(data)
         return [found for key, one in items for found in _places(one, (*place, key))]
     return [place]
+
+
+@pytest.mark.parametrize("name", ["../mine.txt", "/etc/hostname", "..", ".", "", "a\\b", "a/b"])
+def test_evidence_names_no_file_outside_its_folder(name: str) -> None:
+    for forged in (
+        replace(EVIDENCE, patches=(replace(PATCH, file=name),)),
+        replace(EVIDENCE, cases={"a-case": CaseEvidence("a.py", {name: "cc"})}),
+    ):
+        with pytest.raises(BadInput, match="is no name of a file in a bundle"):
+            read_evidence(json.dumps(to_plain(forged)), "evidence.json")
 
 
 def test_what_is_no_figure() -> None:
@@ -172,7 +184,19 @@ def test_parts_of_it() -> None:
     both = replace(EVIDENCE, patches=(PATCH, second), devices=("cpu", "meta"))
     assert [one.file for one in both.only("0002-b.patch").patches] == ["0002-b.patch"]
     assert [len(one.lines) for one in both.on(("meta",)).patches] == [0, 1]
-    assert len(both.sights) == 12
+    left_out = (LeftOut("0003-c.patch", PatchState.FIXED_UPSTREAM, "cpu", {"a-case": Verdict.GOOD}),)
+    whole = replace(both, left_out=left_out)
+    assert (whole.only("0002-b.patch").left_out, whole.on(("meta",)).left_out) == ((), ())
+    assert whole.on(("cpu",)).left_out == left_out
+
+
+def test_a_probe_that_failed_on_our_side_is_seen_wherever_it_stands() -> None:
+    failed = sight(Verdict.HARNESS_ERROR)
+    out = LeftOut("0003-c.patch", PatchState.FIXED_UPSTREAM, "cpu", {"a-case": Verdict.HARNESS_ERROR})
+    assert not EVIDENCE.failed
+    for line in (replace(TESTS, before=failed), replace(TESTS, after=failed), replace(TESTS, whole=failed)):
+        assert with_lines(CASE, line).failed
+    assert replace(EVIDENCE, left_out=(out,)).failed
 
 
 def test_what_changes_from_run_to_run_is_left_out() -> None:

@@ -3,12 +3,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from headwater.core.mail import Patch
-from headwater.core.pr_mail import fixed_in, for_upstream, issues
+from headwater.core.pr_mail import fixed_in, for_upstream, issues, note_on_authors
 
 OURS = ("Headwater-Case: a-case", "Origin: vendor, Headwater", "Forwarded: not-needed",
         "Applied-Upstream: 5.13.0, https://code.invalid.example/1", "Last-Update: 2026-11-30")  # fmt: skip
@@ -45,3 +47,11 @@ def test_what_trailers_say() -> None:
     assert (fixed_in(one), fixed_in(two)) == ("5.13.0", None)
     assert fixed_in(patch("Applied-Upstream: yes")) is None
     assert issues((one, two, two)) == ["https://code.invalid.example/issues/1"]
+
+
+def test_authors_that_are_nobody_are_named_once() -> None:
+    somebody = replace(patch(""), author="B <b@library.test>")
+    nobody = patch("")
+    assert note_on_authors([somebody]) is None
+    told = note_on_authors([nobody, somebody, nobody]) or ""
+    assert told.startswith("the author is A <a@invalid.example>, which is nobody")

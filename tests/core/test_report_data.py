@@ -16,7 +16,16 @@ from headwater.core.auditing import audit_release
 from headwater.core.cases import Case
 from headwater.core.patch_results import Cell, ReleaseStatus
 from headwater.core.pins import IndexFile, Pin, Pins
-from headwater.core.report_data import CellData, ReportData, Seen, evidence_runs, report_data, state_runs, turns
+from headwater.core.report_data import (
+    CellData,
+    PatchOf,
+    ReportData,
+    Seen,
+    evidence_runs,
+    report_data,
+    state_runs,
+    turns,
+)
 from headwater.core.states import PatchState
 from headwater.core.verdicts import Evidence, Verdict
 
@@ -45,7 +54,7 @@ def atlas(letters: str) -> Atlas:
 def made(letters: str, rows: list[Seen]) -> ReportData:
     known = atlas(letters)
     audits = {version: audit_release(known, CASES, version, KNOWN, (), {}) for version in KNOWN}
-    return report_data(PINS, known, CASES, TREES, rows, [], [], audits, [])
+    return report_data(PINS, known, CASES, TREES, rows, [], [], audits, [], {})
 
 
 def cells(letters: str) -> list[CellData]:
@@ -141,6 +150,25 @@ def test_a_release_has_its_neighbours_on_its_line_and_on_the_main_line() -> None
     assert by_name["5.0.2"].children == ()
     assert (by_name["5.1.0"].parent, by_name["5.1.0"].children) == (KNOWN[0], (KNOWN[4], KNOWN[5]))
     assert by_name["5.0.0"].parent is None
+    beside = {name: str(one.beside) for name, one in by_name.items() if one.beside is not None}
+    assert beside == {"5.0.1": "5.1.0", "5.0.2": "5.1.0", "5.1.1": "5.2.0"}
+
+
+def test_what_was_seen_with_a_series_stands_beside_its_patches_and_in_no_cell() -> None:
+    patch = PatchOf("mend", "0001-a.patch", "a", "5.0.0", ("one",))
+    rows = [
+        seen("5.0.0 patched", "g"), seen("5.0.1 patched", "g"), seen("5.1.0 patched", "b"),
+        seen("5.0.0 patched", "g", "meta"), seen("5.2.0 patched otherwise", "g"),
+    ]  # fmt: skip
+    patched = {"mend": {version: f"tree {version} patched" for version in KNOWN[:4]}}
+    audits = {version: audit_release(Atlas(()), CASES, version, KNOWN, (), {}) for version in KNOWN}
+    data = report_data(PINS, Atlas(()), CASES, TREES, rows, [patch], [], audits, [], patched)
+    [mending] = data.cases[0].mendings
+    assert [(str(run.first), str(run.last), run.device, run.verdict) for run in mending.seen] == [
+        ("5.0.0", "5.0.1", "cpu", V.GOOD), ("5.1.0", "5.1.0", "cpu", V.BAD), ("5.0.0", "5.0.0", "meta", V.GOOD),
+    ]  # fmt: skip
+    assert data.devices == ()
+    assert not any(cell.seen for cell in data.cases[0].cells)
 
 
 ROWS = st.builds(

@@ -310,5 +310,5 @@ def test_the_latest_of_each_key_is_listed_for_the_cases_that_are_asked_for(path:
         store.record(key, outcome, case=case, revision="5.0.0", tree="t", environment="e", device="meta", output="")
     found = store.latest({"one", "three"})
     assert [(row.key, row.case, row.outcome) for row in found] == [("k2", "one", GOOD), ("k1", "one", BAD)]
-    assert {(row.tree, row.environment, row.device) for row in found} == {("t", "e", "meta")}
+    assert {(row.revision, row.tree, row.environment, row.device) for row in found} == {("5.0.0", "t", "e", "meta")}
     assert store.latest(set()) == []

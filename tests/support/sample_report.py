@@ -14,7 +14,7 @@ from packaging.version import Version
 from headwater.core.answers import HuntAnswer, ReductionAnswer, read_answer
 from headwater.core.atlas import Atlas, AtlasChange, AtlasEntry
 from headwater.core.auditing import Remedy, audit_release
-from headwater.core.cases import SEVERITIES, Case
+from headwater.core.cases import DEVICES, SEVERITIES, Case
 from headwater.core.patch_results import Cell, ReleaseStatus, SeriesStatus
 from headwater.core.pins import Pins, read_pins
 from headwater.core.report_data import PatchOf, ReportData, Seen, report_data
@@ -51,7 +51,7 @@ def sample_case(number: int) -> Case:
         user_sees="The first forward pass after a reset fails, or gives other tokens than a fresh cache does.",
         meanwhile="Make a new cache in place of the old one.", files={}, open=number == 3,
         applies=SpecifierSet(">=5.15") if number == 3 else None,
-        same_as=("dynamic-prefill-1",) if number == 0 else (),
+        same_as=("dynamic-prefill-1",) if number == 0 else (), devices=("cpu", "cuda") if number == 3 else DEVICES,
     )  # fmt: skip
 
 
@@ -80,7 +80,7 @@ def sample_report(cases: int = 42, devices: tuple[str, ...] = ("cpu", "meta", "c
     remedies = {first: (Remedy("mend", "0001-mend.patch", None, Version("5.10.1")),)}
     audits = {v: audit_release(atlas, known, v, versions, set(), remedies) for v in versions}
     trees = {pin.version: pin.tree for pin in pins.releases if pin.tree}
-    return report_data(pins, atlas, known, trees, seen, patches, [_status(pins)], audits, sample_answers(first))
+    return report_data(pins, atlas, known, trees, seen, patches, [_status(pins)], audits, sample_answers(first), {})
 
 
 def _seen(
@@ -155,10 +155,17 @@ def reduction_document(case: str) -> dict[str, Any]:
     stages = [("all", 634, 3480, 47685, 0), ("kept", 17, 90, 1229, 1), ("pairs", 1, 2, 2, 8)]
     names = ("name", "files", "hunks", "lines", "probes")
     file = "transformers/cache_utils.py"
+    rows = [("kept", 90, "flips", "good", 90), ("core", 3, "stays", "bad", 90), ("core", 2, "flips", "good", 2)]
+    events = [
+        {"stage": stage, "files": 1, "hunks": hunks, "lines": hunks, "outcome": outcome, "probe": number + 2,
+         "left": {"files": 1, "hunks": left, "lines": left}}
+        for number, (stage, hunks, outcome, _, left) in enumerate(rows)
+    ]  # fmt: skip
     return {
         "schema": 1, "command": "reduce", "case": case, "device": "cpu", "from": "5.12.1", "to": "5.13.0",
         "verdicts": ["bad", "good"], "result": "found", "minimal": True, "diff": DIFF, "asked": 8,
-        "stages": [dict(zip(names, stage, strict=True)) for stage in stages],
+        "stages": [dict(zip(names, stage, strict=True)) for stage in stages], "events": events,
+        "probes": [probe("5.12.1", "bad"), probe("5.13.0", "good"), *(probe("x", row[3]) for row in rows)],
         "hunks": [
             {"file": file, "header": "@@ -45,0 +46 @@", "needed_by": probe("x", "bad", "no size"), "without": "stays",
              "commit": None},

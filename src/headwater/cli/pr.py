@@ -9,12 +9,13 @@ from typing import Any
 import click
 
 from headwater.cli import completing
-from headwater.cli.probing import cases_dir_option
+from headwater.cli.probing import cases_dir_option, repetition_options
 from headwater.cli.run import common_options, folder_options, running
 from headwater.commands.pr.check import check
 from headwater.commands.pr.make import PrRequest, make_pr
 from headwater.commands.pr.verify import verify
 from headwater.core.naming import nearest_names
+from headwater.effects.probe import ProbeOptions
 from headwater.report import pr
 
 _MAKE = "make"
@@ -87,11 +88,11 @@ def pr_group() -> None:
     help="Show the cases on these releases too, before and after.",
 )
 @cases_dir_option
-@click.option("--fresh", is_flag=True, help="Run also what is known from earlier runs.")
+@repetition_options
 @folder_options
 def pr_make(
     series: str, onto: str | None, repo: str | None, folder: Path | None, former: Path | None,
-    devices: tuple[str, ...], releases: str | None, cases_dir: Path | None, fresh: bool, **common: Any,
+    devices: tuple[str, ...], releases: str | None, cases_dir: Path | None, fresh: bool, repeat: int, **common: Any,
 ) -> None:  # fmt: skip
     """Make the bundle of a series for a target: patches as `git am` takes them, the evidence for each, upstream's
     check-list, and a body in which the words are left to you.
@@ -103,7 +104,8 @@ def pr_make(
 
     Status 1: upstream has its own fix on the target, or a patch does not apply.
     """
-    request = PrRequest(series, onto, repo, folder, former, devices, releases, cases_dir, fresh)
+    options = ProbeOptions(fresh, repeat)
+    request = PrRequest(series, onto, repo, folder, former, devices, releases, cases_dir, options)
     with running("pr", file=None, **common) as (context, output):
         report = make_pr(context, request)
         output.give(lambda console: pr.print_made(console, report), **pr.made_object(report))

@@ -13,6 +13,7 @@ from headwater.cli import completing
 from headwater.cli.run import common_options, running
 from headwater.commands.patched import PatchedRequest, test_patched
 from headwater.commands.repro import ReproRequest, repro
+from headwater.core.results import MOST_REPETITIONS
 from headwater.effects.probe import ProbeOptions
 from headwater.report import machine, terminal
 from headwater.report.patched import print_patched
@@ -20,19 +21,22 @@ from headwater.report.patched import print_patched
 _Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 
 
+_fresh_option = click.option("--fresh", is_flag=True, help="Run also what is known from earlier runs.")
+_repeat_option = click.option(
+    "--repeat", type=click.IntRange(1, MOST_REPETITIONS), default=1, metavar="N",
+    help="Probe N times; disagreement is `flaky`.",
+)  # fmt: skip
+
+
+def repetition_options(function: Callable[..., Any]) -> Callable[..., Any]:
+    """`--fresh`, `--repeat`."""
+    return _fresh_option(_repeat_option(function))
+
+
 def probe_options(function: Callable[..., Any]) -> Callable[..., Any]:
     """`--fresh`, `--repeat`, `--allow-network`."""
-    options = [
-        click.option("--fresh", is_flag=True, help="Run also what is known from earlier runs."),
-        click.option(
-            "--repeat", type=click.IntRange(1, 1000), default=1, metavar="N",
-            help="Probe N times; disagreement is `flaky`.",
-        ),
-        click.option("--allow-network", is_flag=True, help="Run cases that need the network; let scripts use it."),
-    ]  # fmt: skip
-    for option in reversed(options):
-        function = option(function)
-    return function
+    network = click.option("--allow-network", is_flag=True, help="Run cases that need the network; let scripts use it.")
+    return repetition_options(network(function))
 
 
 cases_dir_option = click.option(

@@ -5,10 +5,11 @@ from __future__ import annotations
 
 from contextlib import ExitStack
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 
 from headwater.core.events import Emit
+from headwater.core.pins import Pin
 from headwater.core.results import ProbeResult, Surroundings
 from headwater.effects.commit_subjects import CommitSubjects
 from headwater.effects.dated_locks import DatedLocks
@@ -17,8 +18,10 @@ from headwater.effects.index import Index
 from headwater.effects.locks import LockMaker
 from headwater.effects.mirror import Mirror
 from headwater.effects.probe import ProbeOptions, Prober, Subject
+from headwater.effects.sdists import sdist_file
 from headwater.effects.store import Store
 from headwater.effects.subjects import Subjects
+from headwater.effects.targets import UpstreamFiles
 from headwater.effects.trees import Trees
 from headwater.effects.upstream_git import Upstream, open_upstream
 from headwater.effects.workspace import Cache, Workspace, find_root
@@ -94,6 +97,11 @@ class Context:
     def dated_locks(self) -> DatedLocks:
         """Locks of the packages of a day."""
         return DatedLocks(self.cache, self.locks, self.emit, self.offline)
+
+    def sdist(self, pin: Pin) -> UpstreamFiles:
+        """Upstream's files beside the library that a release's sdist holds; it is brought when the first is read."""
+        read = partial(sdist_file, self.index, self.cache.wheels, self.workspace.pins.package, pin)
+        return UpstreamFiles(str(pin.version), read)
 
     def prober(self, options: ProbeOptions, store: Store | None = None) -> Prober:
         """A prober on these caches, whose fork servers end with the run; `store` stands for the caches' own."""

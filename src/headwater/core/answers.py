@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -63,8 +63,21 @@ class AnswerHunk:
 
 
 @dataclass(frozen=True)
+class ReductionStep:
+    """A probe of a part of a difference: the stage that asked for it, of how many hunks the part was, what it showed,
+    and how many hunks the smallest part had that was known to do by then."""
+
+    stage: str
+    hunks: int
+    outcome: str
+    verdict: Verdict
+    left: int
+
+
+@dataclass(frozen=True)
 class ReductionAnswer:
-    """A reduction: the ends and their verdicts, the stages (name, files, hunks, lines, probes), what was kept."""
+    """A reduction: the ends and their verdicts, the stages (name, files, hunks, lines, probes), every probe of a part
+    in its order (none where an earlier Headwater wrote it), what was kept."""
 
     case: str
     device: str
@@ -72,6 +85,7 @@ class ReductionAnswer:
     verdicts: tuple[Verdict, Verdict]
     minimal: bool
     stages: tuple[tuple[str, int, int, int, int], ...]
+    steps: tuple[ReductionStep, ...]
     hunks: tuple[AnswerHunk, ...]
     diff: str
     asked: int
@@ -129,8 +143,16 @@ def _read_reduction(document: Mapping[str, Any]) -> ReductionAnswer:
     return ReductionAnswer(
         document["case"], document["device"], (document["from"], document["to"]), (old, new),
         bool(document["minimal"]), tuple((str(a), b, c, d, e) for a, b, c, d, e in stages),
+        tuple(_read_step(event, document["probes"]) for event in document.get("events", ())),
         tuple(map(_read_hunk, document["hunks"])), document["diff"], int(document["asked"]),
     )  # fmt: skip
+
+
+def _read_step(event: Mapping[str, Any], probes: Sequence[Mapping[str, Any]]) -> ReductionStep:
+    verdict = Verdict(probes[int(event["probe"])]["verdict"])
+    return ReductionStep(
+        str(event["stage"]), int(event["hunks"]), str(event["outcome"]), verdict, int(event["left"]["hunks"])
+    )
 
 
 def _read_hunk(hunk: Mapping[str, Any]) -> AnswerHunk:

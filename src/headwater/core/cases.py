@@ -52,6 +52,11 @@ class Case:
     applies: SpecifierSet | None = None
     devices: tuple[str, ...] = DEVICES
 
+    @property
+    def tells_everywhere(self) -> bool:
+        """Whether the case can tell on every kind of device."""
+        return set(self.devices) == set(DEVICES)
+
     def tells_on(self, device: str) -> bool:
         """Whether the case can tell on a device such as `cuda:1`."""
         return device.partition(":")[0] in self.devices

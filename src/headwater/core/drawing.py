@@ -4,11 +4,13 @@
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from packaging.version import Version
 
+from headwater.core.answers import ReductionStep
 from headwater.core.history import parent
 from headwater.core.releases import is_on_main_line
 
@@ -57,3 +59,44 @@ def line_of_hunt(probed: Sequence[Version], known: Sequence[Version]) -> list[Ve
     """The releases that a hunt's picture has: those that were probed, and the main line from the first to the last."""
     first, last = min(probed), max(probed)
     return sorted({*probed, *(v for v in known if is_on_main_line(v) and first <= v <= last)})
+
+
+@dataclass(frozen=True)
+class Fall:
+    """How a difference shrank, probe by probe: `width` and `height` in pixels, the heights of some numbers of hunks,
+    where each stage begins, where each probe stands (in their order), and the line of what was left, as pairs."""
+
+    width: int
+    height: int
+    ticks: tuple[tuple[int, float], ...]
+    stages: tuple[tuple[str, float], ...]
+    places: tuple[tuple[float, float], ...]
+    left: tuple[tuple[float, float], ...]
+
+
+# Pixels: from all hunks down to one, the least width, the least between two probes, a letter, a line of text.
+_FALL, _WIDE, _NEAR, _LETTER, _LINE = 150, 616, 22, 7, 14
+
+
+def fall_of(steps: Sequence[ReductionStep], whole: int) -> Fall:
+    """The picture of a reduction of `whole` hunks: the probes from left to right, hunks upwards by their logarithm."""
+    top = math.log10(max(whole, 10))
+    apart = max(_NEAR, _WIDE // max(len(steps), 1))
+
+    def high(hunks: int) -> float:
+        return round(_FALL * (1 - math.log10(max(hunks, 1)) / top), 1)
+
+    across = [apart * (number + 0.5) for number in range(len(steps))]
+    places = tuple((x, high(step.hunks)) for x, step in zip(across, steps, strict=True))
+    left, names = [(0.0, high(whole))], list[tuple[str, float]]()
+    for number, (x, step) in enumerate(zip(across, steps, strict=True)):
+        left += [(x, left[-1][1]), (x, high(step.left))]
+        begins = number == 0 or steps[number - 1].stage != step.stage
+        # A name for which there is no room is left out.
+        if begins and (not names or x - names[-1][1] >= _LETTER * len(names[-1][0])):
+            names.append((step.stage, x))
+    width = apart * len(steps)
+    left.append((float(width), left[-1][1]))
+    round_ones = [10**power for power in range(int(top) + 1)]
+    ticks = [*(hunks for hunks in round_ones if high(hunks) >= high(whole) + _LINE), whole]
+    return Fall(width, _FALL, tuple((hunks, high(hunks)) for hunks in ticks), tuple(names), places, tuple(left))

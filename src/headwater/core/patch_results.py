@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from headwater.core.states import PatchState
+from headwater.core.states import NEEDLESS, PatchState
 
 
 @dataclass(frozen=True)
@@ -34,10 +34,15 @@ class ReleaseStatus:
         return not any(cell.state.refused for cell in self.cells)
 
     @property
+    def patched(self) -> bool:
+        """Whether the series can be put on the release, and changes it."""
+        return self.in_order and any(cell.state.applies for cell in self.cells)
+
+    @property
     def droppable(self) -> bool:
         """Whether upstream has its own fix for every patch, so that the series can be left out here."""
         states = {cell.state for cell in self.cells}
-        return states <= {PatchState.FIXED_UPSTREAM, PatchState.ABSENT} and PatchState.FIXED_UPSTREAM in states
+        return states <= NEEDLESS and PatchState.FIXED_UPSTREAM in states
 
 
 @dataclass(frozen=True)

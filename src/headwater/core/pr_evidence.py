@@ -25,6 +25,7 @@ EVIDENCE, EVIDENCE_TEXT, BODY, CHECKLIST = "evidence.json", "EVIDENCE.md", "BODY
 RANGE_DIFF, CASES = "range-diff.txt", "cases"
 TESTS = "tests"  # what a line is called that runs a patch's own tests
 
+_FILE = re.compile(r"[^/\\\x00]*[^/\\\x00.][^/\\\x00]*")
 _ADDRESS = re.compile(r"\b0x[0-9a-fA-F]{6,}\b")
 
 
@@ -137,10 +138,13 @@ class EnvironmentEvidence:
 
 @dataclass(frozen=True)
 class LeftOut:
-    """A patch of the series that the target does not need."""
+    """A patch of the series that the target does not need, and what its cases say of the target, by their ids, on a
+    device."""
 
     file: str
     state: PatchState
+    device: str
+    verdicts: Mapping[str, Verdict]
 
 
 @dataclass(frozen=True)
@@ -160,8 +164,8 @@ class Times:
 
 @dataclass(frozen=True)
 class PrEvidence:
-    """All of it. `cases` are by id; `headings` are those of the body as it was made, `written` that of the files that a
-    person goes on writing, as Headwater wrote them."""
+    """All of it. `repeat` says how often each probe was made; `cases` are by id; `headings` are those of the body as it
+    was made, `written` that of the files that a person goes on writing, as Headwater wrote them."""
 
     schema: int
     package: str
@@ -169,6 +173,7 @@ class PrEvidence:
     headwater: str
     target: TargetEvidence
     devices: tuple[str, ...]
+    repeat: int
     releases: tuple[str, ...]
     patches: tuple[PatchEvidence, ...]
     left_out: tuple[LeftOut, ...]
@@ -182,21 +187,26 @@ class PrEvidence:
     def only(self, patch: str) -> PrEvidence:
         """What is said of one patch alone."""
         chosen = tuple(one for one in self.patches if one.file == patch)
-        return replace(self, patches=chosen, library=())
+        return replace(self, patches=chosen, library=(), left_out=())
 
     def on(self, devices: tuple[str, ...]) -> PrEvidence:
         """What is said of some devices alone."""
         patches = tuple(
             replace(one, lines=tuple(line for line in one.lines if line.device in devices)) for one in self.patches
         )
-        return replace(
-            self, devices=devices, patches=patches, library=tuple(one for one in self.library if one.device in devices)
-        )
+        library = tuple(one for one in self.library if one.device in devices)
+        left_out = tuple(one for one in self.left_out if one.device in devices)
+        return replace(self, devices=devices, patches=patches, library=library, left_out=left_out)
 
     @property
-    def sights(self) -> list[Sight]:
-        """Everything that was seen of the patches."""
-        return [one for patch in self.patches for line in patch.lines for one in (line.before, line.after, line.whole)]
+    def failed(self) -> bool:
+        """Whether Headwater or the machine failed in a probe: that says nothing of the patches."""
+        lines = [line for patch in self.patches for line in patch.lines]
+        seen = [one.verdict for line in lines for one in (line.before, line.after, line.whole)]
+        return Verdict.HARNESS_ERROR in [
+            *seen,
+            *(verdict for one in self.left_out for verdict in one.verdicts.values()),
+        ]
 
 
 def library_line(file: str, before: ProbeResult, after: ProbeResult, changes: Changes) -> LibraryLine:
@@ -234,7 +244,7 @@ def read_evidence(text: str, origin: str) -> PrEvidence:
     """Read an `evidence.json`.
 
     Raises:
-        BadInput: it is no such file, or was written by a newer Headwater; the place is named.
+        BadInput: it is no such file, was written by a newer Headwater, or names files elsewhere; the place is named.
     """
     try:
         data = json.loads(text)
@@ -243,4 +253,9 @@ def read_evidence(text: str, origin: str) -> PrEvidence:
     schema = data.get("schema") if isinstance(data, dict) else None
     if schema != SCHEMA:
         raise BadInput(f"{origin} has schema {schema!r}, and this Headwater reads {SCHEMA}; update Headwater")
-    return from_plain(PrEvidence, data, origin)
+    evidence = from_plain(PrEvidence, data, origin)
+    for name in (*(one.file for one in evidence.patches), *(n for one in evidence.cases.values() for n in one.files)):
+        # They are looked for, and taken away, in the bundle's folder.
+        if not _FILE.fullmatch(name):
+            raise BadInput(f"{origin}: {name!r} is no name of a file in a bundle; make the bundle anew")
+    return evidence

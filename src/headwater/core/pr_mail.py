@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import replace
 
 from headwater.core.mail import Patch
@@ -12,6 +13,7 @@ from headwater.core.mail import Patch
 _TRAILER = re.compile(r"(Headwater-[A-Za-z-]+|Origin|Forwarded|Applied-Upstream|Last-Update):(\s|$)")
 _LINE = re.compile(r"[A-Za-z][A-Za-z-]*:(\s|$)|[ \t]")
 _FIXED = re.compile(r"(?m)^Applied-Upstream: *(?P<release>\d[^\s,]*)")
+_NOBODY = ".example"  # no name that anybody can have; see RFC 2606
 _BUG = re.compile(r"(?m)^Bug: *(?P<address>https?://\S+)")
 
 
@@ -42,3 +44,14 @@ def fixed_in(patch: Patch) -> str | None:
 def issues(patches: tuple[Patch, ...]) -> list[str]:
     """The issues that patches name, each once."""
     return list(dict.fromkeys(address for patch in patches for address in _BUG.findall(patch.body)))
+
+
+def note_on_authors(patches: Iterable[Patch]) -> str | None:
+    """What to do about authors that are nobody, as a series made by Headwater has them; None where there are none."""
+    nobody = sorted({patch.author for patch in patches if patch.author.rstrip(">").endswith(_NOBODY)})
+    if not nobody:
+        return None
+    return (
+        f"the author is {', '.join(nobody)}, which is nobody: after `git am` make the commits yours, e.g. by "
+        "`git rebase --exec 'git commit --amend --reset-author --no-edit' UPSTREAM`"
+    )

@@ -45,7 +45,7 @@ class PrReport:
     @property
     def exit_status(self) -> int:
         """0 where a bundle was written, 1 where there is nothing to send, 5 where Headwater or the machine failed."""
-        failed = self.evidence is not None and any(one.verdict is Verdict.HARNESS_ERROR for one in self.evidence.sights)
+        failed = self.evidence is not None and self.evidence.failed
         return HARNESS if failed else 1 if self.refusal else 0
 
 

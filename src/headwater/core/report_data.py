@@ -20,6 +20,7 @@ from headwater.core.history import parent
 from headwater.core.marks import JUDGED
 from headwater.core.patch_results import ReleaseStatus, SeriesStatus
 from headwater.core.pins import Pin, Pins
+from headwater.core.releases import is_on_main_line
 from headwater.core.states import PatchState
 from headwater.core.verdicts import Evidence, Verdict
 
@@ -119,13 +120,15 @@ class StateRun:
 
 @dataclass(frozen=True)
 class Mending:
-    """A patch that mends a case; `runs` is empty where no release is at hand to say where it applies."""
+    """A patch that mends a case; `runs` is empty where no release is at hand to say where it applies. `seen` is what
+    the store knows of the case on releases with the whole series."""
 
     series: str
     patch: str
     subject: str
     base: str
     runs: tuple[StateRun, ...]
+    seen: tuple[EvidenceRun, ...]
 
 
 @dataclass(frozen=True)
@@ -147,11 +150,13 @@ class CaseData:
 
 @dataclass(frozen=True)
 class ReleaseData:
-    """Everything about one release; `children` are the next of its line, and the next of the main line."""
+    """Everything about one release; `children` are the next of its line, and the next of the main line. `beside` is
+    the main line's next, where a release of a maintenance line did not lead there."""
 
     pin: Pin
     parent: Version | None
     children: tuple[Version, ...]
+    beside: Version | None
     audit: Audit
 
 
@@ -179,16 +184,16 @@ class PatchOf:
 def report_data(
     pins: Pins, atlas: Atlas, cases: Mapping[str, Case], trees: Mapping[Version, str], seen: Iterable[Seen],
     patches: Sequence[PatchOf], statuses: Sequence[SeriesStatus], audits: Mapping[Version, Audit],
-    answers: Sequence[HuntAnswer | ReductionAnswer],
+    answers: Sequence[HuntAnswer | ReductionAnswer], patched: Mapping[str, Mapping[Version, str]],
 ) -> ReportData:  # fmt: skip
-    """Put a report together. `trees` are those of the releases, as far as they are known; `seen` may tell of other
-    trees and cases, which are left out."""
-    wanted = set(trees.values())
-    known = [one for one in seen if one.tree in wanted and one.case in cases]
-    devices = sorted({one.device for one in known}, key=lambda name: (name != MEASURED_ON, name))
+    """Put a report together. `trees` are those of the releases, and `patched`, by the name of a series, those of
+    releases with all of it, as far as they are known; `seen` may tell of other trees and cases, which are left out."""
+    released = set(trees.values())
     found: dict[tuple[str, str], list[Seen]] = {}
-    for one in known:
-        found.setdefault((one.case, one.tree), []).append(one)
+    for one in seen:
+        if one.case in cases:
+            found.setdefault((one.case, one.tree), []).append(one)
+    devices = _devices(one for (_, tree), rows in found.items() if tree in released for one in rows)
     every = []
     for case in cases.values():
         cells = tuple(
@@ -199,15 +204,22 @@ def report_data(
         hunts = tuple(one for one in told if isinstance(one, HuntAnswer))
         reductions = tuple(one for one in told if isinstance(one, ReductionAnswer))
         history, evidence = turns(case.id, cells, atlas), evidence_runs(cells, devices)
-        mendings = _mendings(case.id, patches, statuses)
+        mended = {name: _patched_runs(case.id, of, found, pins.versions) for name, of in patched.items()}
+        mendings = _mendings(case.id, patches, statuses, mended)
         every.append(CaseData(case, cells, history, evidence, mendings, hunts, reductions))
     releases = tuple(_release(pin, pins.versions, audits[pin.version]) for pin in pins.releases)
     return ReportData(pins.package, releases, tuple(every), tuple(devices))
 
 
+def _devices(seen: Iterable[Seen]) -> list[str]:
+    """The devices that something was seen on, the one that the atlas is measured on first."""
+    return sorted({one.device for one in seen}, key=lambda name: (name != MEASURED_ON, name))
+
+
 def _release(pin: Pin, known: Sequence[Version], audit: Audit) -> ReleaseData:
     children = tuple(version for version in known if parent(version, known) == pin.version)
-    return ReleaseData(pin, parent(pin.version, known), children, audit)
+    ahead = () if is_on_main_line(pin.version) else (v for v in known if v > pin.version and is_on_main_line(v))
+    return ReleaseData(pin, parent(pin.version, known), children, min(ahead, default=None), audit)
 
 
 def _by_device(
@@ -272,19 +284,31 @@ def _run(rows: Sequence[tuple[Version, Seen]]) -> EvidenceRun:
     )  # fmt: skip
 
 
+def _patched_runs(
+    case: str, trees: Mapping[Version, str], found: Mapping[tuple[str, str], Sequence[Seen]], known: Sequence[Version]
+) -> tuple[EvidenceRun, ...]:
+    """What was seen of a case on patched releases."""
+    devices = _devices(one for tree in trees.values() for one in found.get((case, tree), ()))
+    cells = [CellData(version, None, _by_device(found, case, trees.get(version), devices)) for version in known]
+    return evidence_runs(cells, devices)
+
+
 def _sameness(row: Seen) -> tuple[object, ...]:
     said = row.evidence
     return row.verdict, said.type, said.message, without_line(said.frame), row.current
 
 
-def _mendings(case: str, patches: Sequence[PatchOf], statuses: Sequence[SeriesStatus]) -> tuple[Mending, ...]:
+def _mendings(
+    case: str, patches: Sequence[PatchOf], statuses: Sequence[SeriesStatus], seen: Mapping[str, tuple[EvidenceRun, ...]]
+) -> tuple[Mending, ...]:
     by_name = {status.name: status for status in statuses}
     found = []
     for patch in patches:
         if case in patch.cases:
             status = by_name.get(patch.series)
             runs = state_runs(patch.patch, status.releases) if status else ()
-            found.append(Mending(patch.series, patch.patch, patch.subject, patch.base, runs))
+            rows = seen.get(patch.series, ())
+            found.append(Mending(patch.series, patch.patch, patch.subject, patch.base, runs, rows))
     return tuple(found)
 
 

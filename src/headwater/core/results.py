@@ -16,6 +16,7 @@ from headwater.core.verdicts import Evidence, Outcome, Verdict
 
 INTERRUPTED = 130
 DEVICES = ("cpu", "meta", "cuda", "mps", "xpu")
+MOST_REPETITIONS = 1000
 _DEVICE = re.compile(r"(cpu|meta|(cuda|mps|xpu)(:\d+)?)")
 
 

@@ -45,6 +45,10 @@ class PatchState(Enum):
         return self in (PatchState.CONFLICT, PatchState.MISPLACED)
 
 
+# What a release has no need of.
+NEEDLESS = frozenset({PatchState.FIXED_UPSTREAM, PatchState.ABSENT})
+
+
 @dataclass(frozen=True)
 class Merged:
     """What the referee says: the tree that comes out; or None, and why. `misplaced` where lines would merge into

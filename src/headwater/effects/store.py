@@ -57,11 +57,12 @@ _DAMAGE = {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}
 @dataclass(frozen=True)
 class StoredProbe:
     """A recorded probe that may answer for a later one: its key and what went into it, when it was recorded (ISO 8601,
-    UTC, to the second), and what happened."""
+    UTC, to the second), and what happened. `revision` is what the tree was called, patched or not."""
 
     key: str
     recorded: str
     case: str
+    revision: str
     tree: str
     environment: str
     device: str
@@ -163,13 +164,14 @@ class Store:
         with self._open() as connection:
             marks = ", ".join("?" * len(cases))
             rows = connection.execute(
-                f"SELECT key, recorded, case_id, tree, environment, device, {_OUTCOME} FROM probes WHERE id IN "
-                f"(SELECT max(id) FROM probes WHERE reusable = 1 AND case_id IN ({marks}) GROUP BY key) ORDER BY id",
+                f"SELECT key, recorded, case_id, revision, tree, environment, device, {_OUTCOME} FROM probes "
+                f"WHERE id IN (SELECT max(id) FROM probes WHERE reusable = 1 AND case_id IN ({marks}) GROUP BY key) "
+                "ORDER BY id",
                 sorted(cases),
             ).fetchall()
         return [
-            StoredProbe(key, recorded, case, tree, environment, device, _outcome(outcome))
-            for key, recorded, case, tree, environment, device, *outcome in rows
+            StoredProbe(key, recorded, case, revision, tree, environment, device, _outcome(outcome))
+            for key, recorded, case, revision, tree, environment, device, *outcome in rows
         ]
 
     def record(

@@ -20,8 +20,9 @@ from headwater import __version__
 from headwater.core.drawing import tree_of
 from headwater.core.hunting import short_name
 from headwater.core.report_data import MEASURED_ON, CaseData, ReportData, Turn
+from headwater.core.results import has_accelerator
 from headwater.core.verdicts import Verdict
-from headwater.report.html_answers import diff_files, levels
+from headwater.report.html_answers import diff_files, fall, levels
 from headwater.report.html_data import CODES, LETTERS, embedded, script_text, when
 
 _REFERENCE = re.compile(r"([\w.-]+/[\w.-]+)#(\d+)")
@@ -64,6 +65,7 @@ def _templates() -> Environment:
     environment.filters |= {
         "code": CODES.__getitem__, "letter": LETTERS.__getitem__, "short": short_name, "when": when,
         "address": reference_address, "turn": turn_words, "spans": spans, "diff_files": diff_files, "levels": levels,
+        "fall": fall, "accelerator": has_accelerator,
     }  # fmt: skip
     # How far the releases of a tree stand apart, in pixels.
     environment.globals |= {"right": 34, "down": 26}

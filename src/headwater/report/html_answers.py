@@ -10,7 +10,8 @@ from packaging.version import Version
 
 from headwater.core.answers import AnswerHunk, AnswerProbe, HuntAnswer, ReductionAnswer, Step, steps
 from headwater.core.diffs import FileChange, read_diff
-from headwater.core.drawing import line_of_hunt
+from headwater.core.drawing import Fall, fall_of, line_of_hunt
+from headwater.core.hunting import short_name
 
 
 @dataclass(frozen=True)
@@ -22,6 +23,20 @@ class Level:
     count: int
     ends: tuple[str, str]
     steps: tuple[tuple[Step, AnswerProbe], ...]
+
+    @property
+    def labels(self) -> list[str]:
+        """What is written beside each step."""
+        told = []
+        for number, (_, probe) in enumerate(self.steps, 1):
+            times = f" ({probe.repetitions} times)" if probe.repetitions > 1 else ""
+            told.append(f"{number}. {short_name(probe.revision)}: {probe.verdict.words}{times}")
+        return told
+
+    @property
+    def gutter(self) -> int:
+        """The room that these need, in pixels."""
+        return 7 * max(map(len, self.labels), default=0)
 
 
 def levels(hunt: HuntAnswer, known: Sequence[Version]) -> list[Level]:
@@ -43,6 +58,11 @@ def levels(hunt: HuntAnswer, known: Sequence[Version]) -> list[Level]:
 def _level(title: str, hunt: HuntAnswer, places: Mapping[str, int], ends: tuple[str, str], count: int) -> Level:
     took = [probe for probe in hunt.probes if probe.revision in places]
     return Level(title, count, ends, tuple(zip(steps(hunt, places, count), took, strict=True)))
+
+
+def fall(reduction: ReductionAnswer) -> Fall:
+    """How a reduction narrowed, from the whole difference on."""
+    return fall_of(reduction.steps, reduction.stages[0][2])
 
 
 @dataclass(frozen=True)

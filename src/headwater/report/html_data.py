@@ -7,6 +7,7 @@ import json
 from typing import Any
 
 from headwater.core.report_data import MEASURED_ON, ReportData, Seen
+from headwater.core.results import has_accelerator
 from headwater.core.verdicts import Verdict
 
 # A verdict is told by its letter, and by its class's shape and shade; never by colour alone.
@@ -27,12 +28,15 @@ def embedded(data: ReportData) -> dict[str, Any]:
     return {
         "verdicts": {CODES[v]: [LETTERS[v], v.words if v else "not measured"] for v in (*Verdict, None)},
         "devices": list(data.devices),
+        # Of what an accelerator showed nobody asks whether it would show that today.
+        "unasked": [has_accelerator(device) for device in data.devices],
         "measured_on": MEASURED_ON,
         "releases": [
             {
                 "version": str(one.pin.version),
                 "parent": None if one.parent is None else places[one.parent],
                 "children": [places[child] for child in one.children],
+                "beside": None if one.beside is None else places[one.beside],
             }
             for one in data.releases
         ],

@@ -37,7 +37,7 @@ def print_made(console: Console, report: PrReport) -> None:
 def _print_evidence(console: Console, evidence: PrEvidence) -> None:
     table = plain_table()
     for name in ("patch", "what", "revision", "device", "before", "after", "with all"):
-        table.add_column(name, overflow="fold", no_wrap=name in ("patch", "device"))
+        table.add_column(name, overflow="fold", no_wrap=name in ("patch", "what", "revision", "device"))
     for patch in evidence.patches:
         for line in patch.lines:
             cells = [_sight(one, line.what) for one in (line.before, line.after, line.whole)]

@@ -46,6 +46,8 @@ def _target_text(evidence: PrEvidence) -> str:
         f"`{one.name}` (`{one.key[:12]}`)."
         for one in evidence.environments
     ]
+    if evidence.repeat > 1:
+        lines.append(f"Each probe was made {evidence.repeat} times; where they disagree the verdict is `flaky`.")
     lines.append("`before` is with the patches below a patch only, `after` with it, `with all` with the whole series.")
     return "\n".join(lines)
 
@@ -118,7 +120,10 @@ def _library_cells(line: LibraryLine) -> list[str]:
 
 
 def _left_out_text(evidence: PrEvidence) -> str:
-    lines = [f"- {one.file}: {one.state.words}" for one in evidence.left_out]
+    lines = []
+    for one in evidence.left_out:
+        seen = [f"case `{case}` is {verdict.words} there on {one.device}" for case, verdict in one.verdicts.items()]
+        lines.append(f"- {one.file}: {'; '.join([one.state.words, *seen])}")
     return "\n".join(["## Left out of the series", "", *lines]) if lines else ""
 
 

@@ -3,12 +3,18 @@
 
 from __future__ import annotations
 
+import hashlib
+import io
 import json
+import tarfile
 from pathlib import Path
 
 import pytest
 from hunting_ground import SOURCE, Ground
+from packaging.version import Version
 from sending import Sent, git_files, patch_of, send, write_series
+
+from headwater.core.pins_text import set_values
 
 GENERATED = "#   This file was automatically generated from src/transformers/modular_mended.py.\n"
 
@@ -33,7 +39,7 @@ def test_a_complete_bundle_passes(sent: Sent) -> None:
     assert (status, kinds) == (0, []), said
     shown = sent.ground.run("pr", "check", sent.folder)
     assert "Nothing speaks against" in shown.out
-    assert "by the rules E4, E7, E9, F at 119 characters a line: no checkout was at hand" in shown.out
+    assert "by the rules E4, E7, E9, F at 119 characters a line: neither a checkout (--repo) nor an sdist" in shown.out
 
 
 def test_all_reasons_are_listed(sent: Sent) -> None:
@@ -162,6 +168,38 @@ def test_what_ruff_says_by_upstreams_settings(ground: Ground) -> None:
     status, kinds, said = strict.check("--repo", ground.repo)
     assert (status, kinds) == (1, ["style"]), said
     assert "src/transformers/plain.py: UP018" in said
+
+
+def give_sdist(sent: Sent, release: str, files: dict[str, str]) -> Path:
+    """Pin an sdist of a release, which is in the caches already."""
+    made = io.BytesIO()
+    with tarfile.open(fileobj=made, mode="w:gz") as tar:
+        for path, text in files.items():
+            member = tarfile.TarInfo(f"transformers-{release}/{path}")
+            member.size = len(text)
+            tar.addfile(member, io.BytesIO(text.encode()))
+    name, content = f"transformers-{release}.tar.gz", made.getvalue()
+    place = sent.ground.cache / "wheels" / name
+    place.parent.mkdir(exist_ok=True)
+    place.write_bytes(content)
+    pins = sent.ground.root / "upstream" / "transformers.toml"
+    values = {"file": name, "sha256": hashlib.sha256(content).hexdigest(), "size": len(content)}
+    pins.write_text(set_values(pins.read_text(encoding="utf-8"), {Version(release): {"sdist": values}}), "utf-8")
+    return place
+
+
+@slow
+def test_for_a_release_the_settings_are_those_of_its_sdist(sent: Sent) -> None:
+    place = give_sdist(sent, "5.3.0", {"pyproject.toml": '[tool.ruff]\nlint.select = ["D100"]\n'})
+    status, kinds, said = sent.check()
+    assert (status, kinds) == (1, ["style"]), said
+    assert "tests/utils/test_sent_mended.py: D100" in said
+    assert "by pyproject.toml of 5.3.0" in said
+    place.unlink()
+    status, kinds, said = sent.check("--offline")
+    assert (status, kinds) == (0, []), said
+    assert "pyproject.toml of 5.3.0 cannot be had" in said
+    assert "by the rules E4, E7, E9, F" in said
 
 
 @slow

@@ -171,7 +171,11 @@ def test_what_the_target_does_not_need_is_left_out(ground: Ground) -> None:
     series = write_series(ground, ["mended", "early"], "5.3.0")
     sent = send(series, "--onto", "5.5.0")
     assert [path.name for path in sent.patches] == ["0001-early-works.patch"]
-    assert sent.evidence["left_out"] == [{"file": "0001-mended.patch", "state": "fixed-upstream"}]
+    left_out = {"file": "0001-mended.patch", "state": "fixed-upstream", "device": "cpu", "verdicts": {"mended": "good"}}
+    assert sent.evidence["left_out"] == [left_out]
+    assert {path.name for path in (sent.folder / "cases").iterdir()} == {"mended.py", "early.py"}
+    text = (sent.folder / "EVIDENCE.md").read_text(encoding="utf-8")
+    assert "- 0001-mended.patch: fixed upstream; case `mended` is good there on cpu\n" in text
     done = ground.run("pr", "mend", "--onto", "5.5.0", "--device", "cpu", "--output", sent.folder, "--json")
     assert {**done.json["evidence"], "times": None} == {**sent.evidence, "times": None}
 

@@ -81,6 +81,22 @@ def test_forged_figures_are_found(moved: Sent) -> None:
     assert any("recorded on torch 2.99.0" in note for note in done.json["notes"])
 
 
+@pytest.mark.slow
+def test_what_was_left_out_is_replayed_too_and_as_often_as_was_said(ground: Ground) -> None:
+    made = send(write_series(ground, ["mended", "early"], "5.3.0"), "--onto", "5.5.0", "--repeat", "2")
+    assert "Each probe was made 2 times" in (made.folder / "EVIDENCE.md").read_text(encoding="utf-8")
+    (ground.root / "patches" / "mend").rename(ground.root / "elsewhere")
+    made.forge(lambda data: data["left_out"][0].update(state="absent", verdicts={"mended": "absent"}))
+    done = made.verify()
+    told = {one["path"]: (one["recorded"], one["seen"]) for one in done.json["differences"]}
+    assert told.pop("left_out[0001-mended.patch cpu].state") == ("absent", "fixed-upstream")
+    assert told.pop("left_out[0001-mended.patch cpu].verdicts.mended") == ("absent", "good")
+    assert told.keys() == {"EVIDENCE.md"}
+    # A patch with a case and tests before, with it and with all, and the case of the one that was left out.
+    assert done.json["probes_run"] == 2 * (2 * 3 + 1)
+    assert made.verify("--patch", "1").json["probes_run"] == 2 * 2 * 3
+
+
 def test_forged_in_the_text_alone(moved: Sent) -> None:
     path = moved.folder / "EVIDENCE.md"
     text = path.read_text(encoding="utf-8")
@@ -112,6 +128,9 @@ def test_what_is_asked_must_be_there(moved: Sent) -> None:
         done = moved.verify(*words)
         assert done.status == 2
         assert named in done.json["error"]["message"]
+    moved.forge(lambda data: data.update(repeat=10**9))
+    done = moved.verify()
+    assert (done.status, "1000000000 times" in done.json["error"]["message"]) == (2, True)
 
 
 @pytest.mark.slow

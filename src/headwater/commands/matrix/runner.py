@@ -17,7 +17,6 @@ from headwater.core.results import ProbeResult
 from headwater.core.verdicts import Evidence, Verdict
 from headwater.effects.commit_subjects import CommitSubjects
 from headwater.effects.probe import Subject
-from headwater.effects.sdists import sdist_file
 from headwater.effects.targets import UpstreamFiles, upstream_files, upstream_suite
 from headwater.effects.upstream_git import Upstream
 
@@ -108,13 +107,7 @@ class CellRunner:
         """Where the library's own tests for a revision are read."""
         if cell.tests_at is not None:
             return upstream_files(self.upstream.git, cell.tests_at)
-        pin = self.context.workspace.pins.find(cell.revision)
-        package, folder = self.context.workspace.pins.package, self.context.cache.wheels
-
-        def read(path: str) -> bytes | None:
-            return sdist_file(self.context.index, folder, package, pin, path)
-
-        return UpstreamFiles(cell.revision, read)
+        return self.context.sdist(self.context.workspace.pins.find(cell.revision))
 
     def _without_tests(self, cell: Cell) -> ProbeResult:
         """A commit without these tests lacks what they test; an sdist merely does not hold them."""

@@ -16,6 +16,7 @@ from headwater.core.pr_body import faults_of_body, go_ahead
 from headwater.core.pr_copies import hand_edits
 from headwater.core.pr_evidence import BODY, EVIDENCE_TEXT
 from headwater.core.pr_gate import Kind, Reason, by_hand, not_red_and_green, older_than
+from headwater.core.pr_mail import note_on_authors
 from headwater.core.pr_results import GateReport, fixed_in
 from headwater.core.states import PatchState, needless
 from headwater.core.verdicts import Verdict
@@ -55,6 +56,8 @@ class _Gate:
         now = self._moved(repo)
         ground = self.context.mirror.mending(self._ground)
         self.reasons += not_red_and_green(self.held.evidence)
+        if note := note_on_authors(self.held.bundle().patches):
+            self.notes.append(note)
         if ground is not None:
             self._files(ground)
         self._fixed(now)
@@ -151,18 +154,33 @@ class _Gate:
         ]
 
     def _style(self, folder: Path, before: dict[str, bytes], after: dict[str, bytes]) -> None:
-        own = self.target.rules.read(SETTINGS) if self.target.rules else None
-        where = f"{SETTINGS} of {self.target.rules.revision[:12]}" if own and self.target.rules else None
-        plain = f"the rules {', '.join(PLAIN_RULES)} at 119 characters a line: no checkout was at hand (--repo)"
-        self.notes.append(f"ruff {ruff_version()} looked, by {where or plain}")
+        settings, origin = self._settings()
+        self.notes.append(f"ruff {ruff_version()} looked, by {origin}")
         found = []
         for name, files in (("before", before), ("after", after)):
             (folder / name).mkdir()
-            found.append(complaints(folder / name, own or PLAIN_SETTINGS, files))
+            found.append(complaints(folder / name, settings, files))
         # What a file had against it before is no matter of the patches.
         for complaint, count in (found[1] - found[0]).items():
             times = f" ({count} times)" if count > 1 else ""
             self._refuse("style", f"{complaint.path}: {complaint.code}: {complaint.text}{times}")
+
+    def _settings(self) -> tuple[bytes, str]:
+        """ruff's settings as upstream has them at the target, and in words where they are from."""
+        target = self.target
+        places = [target.rules] if target.rules else []
+        if target.kind == "release":
+            places.append(self.context.sdist(target.subject.pin))
+        for files in places:
+            try:
+                settings = files.read(SETTINGS)
+            except HarnessError as error:
+                self.notes.append(f"{SETTINGS} of {files.revision[:12]} cannot be had: {error}")
+                continue
+            if settings is not None:
+                return settings, f"{SETTINGS} of {files.revision[:12]}"
+        rules = f"the rules {', '.join(PLAIN_RULES)} at 119 characters a line"
+        return PLAIN_SETTINGS, f"{rules}: neither a checkout (--repo) nor an sdist has upstream's settings"
 
     def _fixed(self, now: Target) -> None:
         """Whether upstream has its own fix on the target as it is now."""

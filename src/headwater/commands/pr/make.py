@@ -16,16 +16,8 @@ from headwater.commands.context import Context
 from headwater.commands.patch.choosing import probed_needless, require_some
 from headwater.commands.patch.probing import require_known_cases
 from headwater.commands.pr.former import Former, former_in, range_diff
-from headwater.commands.pr.library import library_lines
-from headwater.commands.pr.replay import (
-    Bundle,
-    case_evidence,
-    describe_target,
-    environments,
-    lay_grounds,
-    patch_evidence,
-    require_am,
-)
+from headwater.commands.pr.replay import Bundle, describe_target
+from headwater.commands.pr.showing import show
 from headwater.commands.pr.target import Target, find_target
 from headwater.core.cases import Case
 from headwater.core.errors import BadInput, PatchFailed
@@ -45,7 +37,7 @@ from headwater.core.pr_evidence import (
     write_evidence,
 )
 from headwater.core.pr_mail import fixed_in as stated_fix
-from headwater.core.pr_mail import for_upstream, issues
+from headwater.core.pr_mail import for_upstream, issues, note_on_authors
 from headwater.core.pr_results import PrReport, Refusal, fixed_in, still_bad
 from headwater.core.releases import select
 from headwater.core.results import devices_of_patches, parse_devices
@@ -54,13 +46,12 @@ from headwater.core.states import PatchState
 from headwater.core.verdicts import Verdict
 from headwater.effects.patch_text import patch_text
 from headwater.effects.pr_folder import write_bundle
-from headwater.effects.probe import ProbeOptions, Prober
+from headwater.effects.probe import ProbeOptions
 from headwater.effects.series_folder import Series
 from headwater.report.pr_files import checklist_text, evidence_text
 
 TEMPLATE = ".github/PULL_REQUEST_TEMPLATE.md"
 GUIDES = (TEMPLATE, "CONTRIBUTING.md")
-_NOBODY = ".example"
 
 
 @dataclass(frozen=True)
@@ -76,7 +67,7 @@ class PrRequest:
     devices: Sequence[str]
     releases: str | None
     cases_dir: Path | None
-    fresh: bool
+    options: ProbeOptions
 
 
 def make_pr(context: Context, request: PrRequest) -> PrReport:
@@ -93,17 +84,18 @@ def make_pr(context: Context, request: PrRequest) -> PrReport:
     folder = (request.folder or context.workspace.root / "outgoing" / series.name).resolve()
     former = former_in(request.former, folder, series.name)
     target = find_target(context, request.onto, request.repo)
-    prober = context.prober(ProbeOptions(fresh=request.fresh))
+    prober = context.prober(request.options)
     is_base = target.release in series.bases
     needless = {} if is_base else probed_needless(prober, series, target.subject, known, devices[0])
     empty = PrReport(series.name, target.subject.revision, folder, (), (), (), None, None, prober.ran)
     if len(needless) == len(series.patches) and PatchState.FIXED_UPSTREAM in needless.values():
         return replace(empty, refusal=_refusal(context, series, target), ran=prober.ran)
     require_some(series, needless, target.subject.revision)
-    bundle, left_out = context.mirror.mending(_outgoing, context, series, target, needless, known)
+    bundle, states = context.mirror.mending(_outgoing, context, series, target, needless, known)
     chosen = [str(one) for one in select(request.releases, context.workspace.pins.versions)] if request.releases else []
     bundle = replace(bundle, devices=devices, releases=tuple(one for one in chosen if one != target.subject.revision))
-    seen = replace(context.mirror.mending(_gather, context, prober, target, bundle), left_out=left_out)
+    said = _unseen(context, target, bundle, _left_out(series, states, devices[0]), request.options.repeat)
+    seen = context.mirror.mending(show, context, prober, target, bundle, said)
     contents, evidence, notes = _files(context, series, target, bundle, seen, former)
     written, kept = write_bundle(folder, contents, former.evidence if former and former.folder == folder else None)
     notes += _notes(context, bundle, target)
@@ -128,8 +120,9 @@ def _refusal(context: Context, series: Series, target: Target) -> Refusal:
 
 def _outgoing(
     context: Context, series: Series, target: Target, needless: Mapping[str, PatchState], known: Mapping[str, Case]
-) -> tuple[Bundle, tuple[LeftOut, ...]]:
-    """The patches as they are sent: carried to the target, without Headwater's trailers, numbered anew."""
+) -> tuple[Bundle, dict[str, PatchState]]:
+    """The patches as they are sent: carried to the target, without Headwater's trailers, numbered anew; and the states
+    of those that are left out, by their files."""
     left_out = dict(needless)
     made: list[Patch] = []
     cases, sources = {}, {}
@@ -152,31 +145,34 @@ def _outgoing(
         raise PatchFailed(
             f"every patch of series {series.name} is applied on {target.subject.revision} already: there is none"
         )
-    ordered = tuple(LeftOut(file, left_out[file]) for file in series.file.patches if file in left_out)
-    return Bundle(series.name, tuple(made), cases, sources, known, ()), ordered
+    return Bundle(series.name, tuple(made), cases, sources, known, ()), left_out
 
 
-def _gather(context: Context, prober: Prober, target: Target, bundle: Bundle) -> PrEvidence:
-    """The evidence for a bundle.
+def _left_out(series: Series, states: Mapping[str, PatchState], device: str) -> tuple[LeftOut, ...]:
+    """The patches that are left out, in order, with cases whose verdicts are still to be seen."""
+    return tuple(
+        LeftOut(patch.file, states[patch.file], device, dict.fromkeys(patch.cases, Verdict.UNTESTABLE))
+        for patch in series.patches
+        if patch.file in states
+    )
 
-    Raises:
-        PatchFailed: a patch does not apply, or `git am` refuses it.
-    """
-    grounds = lay_grounds(context, target, bundle)
-    after_am = require_am(context, target, bundle, grounds[0])
+
+def _unseen(context: Context, target: Target, bundle: Bundle, left_out: tuple[LeftOut, ...], repeat: int) -> PrEvidence:
+    """The evidence for a bundle before anything was looked at."""
     return PrEvidence(
         schema=SCHEMA,
         package=context.workspace.pins.package,
         series=bundle.series,
         headwater=__version__,
-        target=describe_target(target, after_am),
+        target=describe_target(target, ""),
         devices=bundle.devices,
-        releases=bundle.releases,
-        patches=patch_evidence(context, prober, bundle, grounds),
-        left_out=(),
-        cases=case_evidence(bundle.known, (case for names in bundle.cases.values() for case in names)),
-        library=library_lines(context, prober, target, bundle, grounds[0]),
-        environments=environments(context, grounds),
+        repeat=repeat,
+        releases=(),
+        patches=(),
+        left_out=left_out,
+        cases={},
+        library=(),
+        environments=(),
         headings=(),
         written={},
         times=Times(datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")),
@@ -227,13 +223,7 @@ def _rule(target: Target, path: str) -> str | None:
 
 
 def _notes(context: Context, bundle: Bundle, target: Target) -> list[str]:
-    notes = []
-    nobody = sorted({patch.author for patch in bundle.patches if patch.author.rstrip(">").endswith(_NOBODY)})
-    if nobody:
-        notes.append(
-            f"the author is {', '.join(nobody)}, which is nobody: after `git am` make the commits yours, e.g. by "
-            "`git rebase --exec 'git commit --amend --reset-author --no-edit' UPSTREAM`"
-        )
+    notes = [note] if (note := note_on_authors(bundle.patches)) else []
     cases = [case for names in bundle.cases.values() for case in names]
     atlas, newest = context.workspace.atlas, context.workspace.pins.versions[-1]
     if cases and all(atlas.expected(case, newest) is Verdict.GOOD for case in cases):

@@ -9,27 +9,18 @@ from pathlib import Path
 
 from headwater.commands.context import Context
 from headwater.commands.pr.bundle import Held, hold
-from headwater.commands.pr.library import library_lines
-from headwater.commands.pr.replay import (
-    Bundle,
-    case_evidence,
-    describe_target,
-    environments,
-    lay_grounds,
-    patch_evidence,
-    require_am,
-)
-from headwater.commands.pr.target import Target, recorded_target
+from headwater.commands.pr.replay import case_evidence
+from headwater.commands.pr.showing import cases_of, show
+from headwater.commands.pr.target import recorded_target
 from headwater.core.errors import BadInput, PatchFailed
 from headwater.core.keys import environment_key
 from headwater.core.pr_evidence import EVIDENCE_TEXT, EnvironmentEvidence, PrEvidence
 from headwater.core.pr_gate import Difference, count_of_figures, differences
 from headwater.core.pr_results import VerifyReport
 from headwater.core.releases import parse_version
-from headwater.core.results import parse_devices, torch_words
+from headwater.core.results import MOST_REPETITIONS, parse_devices, torch_words
 from headwater.core.series import resolve_patch
-from headwater.core.verdicts import Verdict
-from headwater.effects.probe import ProbeOptions, Prober
+from headwater.effects.probe import ProbeOptions
 
 
 def verify(
@@ -42,23 +33,27 @@ def verify(
         BadInput: the folder is no bundle, it names what is not there, or needs a repository.
     """
     held = hold(context, folder)
-    parse_devices(held.evidence.devices)
+    parse_devices([*held.evidence.devices, *(one.device for one in held.evidence.left_out)])
+    if not 1 <= held.evidence.repeat <= MOST_REPETITIONS:
+        raise BadInput(f"{held.folder} says that each probe was made {held.evidence.repeat} times; make it anew")
     recorded = _narrowed(held, wanted, parse_devices(devices))
     _require_cases(held, recorded)
     target = recorded_target(context, recorded.target, repo)
     if recorded.library and target.rules is None:
         raise BadInput("the library's own tests were compared too: name a clone of upstream, or its address, by --repo")
-    prober = context.prober(ProbeOptions(fresh=True))
+    prober = context.prober(ProbeOptions(fresh=True, repeat=recorded.repeat))
     bundle = replace(held.bundle(), devices=recorded.devices)
     only = resolve_patch(wanted, tuple(one.file for one in recorded.patches)) if wanted else None
     found: list[Difference] = []
     notes: list[str] = []
     failed = False
     try:
-        seen = context.mirror.mending(_replayed, context, prober, target, bundle, recorded, only)
+        seen = context.mirror.mending(show, context, prober, target, bundle, recorded, only, bool(recorded.library))
+        # Where upstream's own files were read no replay can see.
+        seen = replace(seen, target=replace(seen.target, rules=recorded.target.rules))
         found += differences(recorded, seen)
         notes += _surroundings(recorded, seen)
-        failed = any(one.verdict is Verdict.HARNESS_ERROR for one in seen.sights)
+        failed = seen.failed
     except PatchFailed as error:
         found.append(Difference("patches", "they apply", str(error)))
     if not held.shows_its_evidence:
@@ -70,7 +65,8 @@ def verify(
 
 
 def _require_cases(held: Held, recorded: PrEvidence) -> None:
-    missing = [case for patch in recorded.patches for case in patch.cases if case not in held.cases]
+    wanted = [*(case for patch in recorded.patches for case in patch.cases), *cases_of(recorded.left_out)]
+    missing = [case for case in wanted if case not in held.cases]
     if missing:
         raise BadInput(f"{held.folder} holds no case {missing[0]}, which its evidence names; make the bundle anew")
 
@@ -86,25 +82,6 @@ def _narrowed(held: Held, wanted: str | None, devices: Sequence[str]) -> PrEvide
             raise BadInput(f"{held.folder} has nothing of {missing[0]}; there are {', '.join(recorded.devices)}")
         recorded = recorded.on(tuple(devices))
     return recorded
-
-
-def _replayed(
-    context: Context, prober: Prober, target: Target, bundle: Bundle, recorded: PrEvidence, only: str | None
-) -> PrEvidence:
-    """The evidence as it is seen here. What no replay can see is taken as recorded: which series the patches came from,
-    what of it was left out, and where upstream's own files were read."""
-    grounds = lay_grounds(context, target, bundle)
-    after_am = require_am(context, target, bundle, grounds[0])
-    library = library_lines(context, prober, target, bundle, grounds[0]) if recorded.library else ()
-    return replace(
-        recorded,
-        target=replace(describe_target(target, after_am), rules=recorded.target.rules),
-        releases=tuple(ground.bare.revision for ground in grounds[1:]),
-        patches=patch_evidence(context, prober, bundle, grounds, only),
-        cases=case_evidence(bundle.known, recorded.cases),
-        library=library,
-        environments=environments(context, grounds),
-    )
 
 
 def _surroundings(recorded: PrEvidence, seen: PrEvidence) -> list[str]:

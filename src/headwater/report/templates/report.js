@@ -129,7 +129,8 @@
       if (data.texts[frame]) parts.push(make("code", data.texts[frame], "frame"));
       group.forEach(([on, , , , environment, when, current]) => {
         const where = `${data.devices[on]}: recorded ${data.texts[when]}, environment ${data.texts[environment]}`;
-        parts.push(make("p", current ? where : `${where}, under other conditions than today's`, "quiet small"));
+        const aside = data.unasked[on] ? "not compared with today's" : "under other conditions than today's";
+        parts.push(make("p", current ? where : `${where}, ${aside}`, "quiet small"));
       });
       return parts;
     });
@@ -144,6 +145,7 @@
     };
     if (one.parent !== null) tell("before", one.parent);
     one.children.forEach((place) => tell(lines[place] === lines[column] ? "after" : "after, main line", place));
+    if (one.beside !== null) tell("main line, next", one.beside);
     return list;
   }
 
@@ -164,9 +166,10 @@
   function place() {
     if (!under) return;
     const at = under.getBoundingClientRect(), size = card.getBoundingClientRect();
-    const right = at.right + 8 + size.width < innerWidth;
+    // Aslant of the cell, so that its row and its column stay free for the pointer.
+    const right = at.right + 8 + size.width < innerWidth, below = at.bottom + 8 + size.height < innerHeight;
     card.style.left = `${Math.max(4, right ? at.right + 8 : at.left - 8 - size.width)}px`;
-    card.style.top = `${Math.max(4, Math.min(at.top, innerHeight - size.height - 8))}px`;
+    card.style.top = `${Math.max(4, below ? at.bottom + 8 : at.top - 8 - size.height)}px`;
   }
   function mark(on) {
     if (!under) return;
@@ -267,7 +270,9 @@
   // In a narrow window a table's rows stand as blocks, and each cell says itself what it is.
   document.querySelectorAll(".list:not(.stages)").forEach((table) => {
     const names = [...table.tHead.rows[0].cells].map((cell) => cell.textContent);
-    [...table.tBodies[0].rows].forEach((row) => [...row.cells].forEach((cell) => { cell.dataset.label = names[cell.cellIndex]; }));
+    [...table.tBodies[0].rows].forEach((row) => [...row.cells].forEach((cell) => {
+      if (cell.textContent.trim()) cell.dataset.label = names[cell.cellIndex];
+    }));
   });
   addEventListener("hashchange", route);
   ["case", "release"].forEach((kind) => byId(`go-${kind}`).addEventListener("change", (event) => {
