@@ -3,18 +3,13 @@
 
 from __future__ import annotations
 
-import json
-import os
 import re
-import signal
-import subprocess
-import sys
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
+from case_files import write_case
 from founding import FOUNDING, ONLY_FOUNDING
 
 pytestmark = pytest.mark.releases
@@ -113,66 +108,6 @@ def test_a_series_mends_it(headwater: Run) -> None:
     assert (probe["verdict"], probe["series"]) == ("good", "hybrid-static-cache")
 
 
-CASE = """\
-# /// case
-# id = "{id}"
-# title = "made for a test"
-# references = []
-# severity = "unclear"
-# time_limit = {limit}
-{extra}
-# [[signature]]
-# type = "{type}"
-# message = '{message}'
-# ///
-import os
-import time
-
-
-def run(device):
-    {body}
-"""
-
-
-def write_case(
-    folder: Path,
-    case_id: str,
-    body: str,
-    type_: str = "KeyError",
-    message: str = "nothing",
-    extra: str = "#",
-    limit: int = 60,
-) -> None:
-    """Write a case into `folder`."""
-    text = CASE.format(id=case_id, body=body, type=type_, message=message, extra=extra, limit=limit)
-    (folder / f"{case_id.replace('-', '_')}.py").write_text(text, encoding="utf-8")
-
-
-def test_every_other_verdict(headwater: Run, tmp_path: Path) -> None:
-    counter = tmp_path / "counter"
-    write_case(tmp_path, "t-other", "raise ValueError('not the bug')")
-    write_case(tmp_path, "t-import", "from transformers import NoSuchThing")
-    write_case(tmp_path, "t-import-bug", "import nowhere", "ModuleNotFoundError", "No module named .nowhere.")
-    write_case(tmp_path, "t-exit", "os._exit(0)")
-    write_case(tmp_path, "t-network", "pass", extra="# network = true")
-    write_case(tmp_path, "t-slow", "time.sleep(600)", limit=15)
-    turns = f"open({str(counter)!r}, 'a').write('x'); assert os.path.getsize({str(counter)!r}) % 2"
-    write_case(tmp_path, "t-flaky", turns)
-    ids = ["t-other", "t-import", "t-import-bug", "t-exit", "t-network", "t-slow"]
-    done = headwater("repro", "5.10.1", "--cases-dir", tmp_path, "--case", ",".join(ids), "--json")
-    assert done.status == 1
-    assert done.verdicts() == {
-        "t-other": "other-failure",
-        "t-import": "untestable",
-        "t-import-bug": "bad",
-        "t-exit": "other-failure",
-        "t-network": "unavailable",
-        "t-slow": "other-failure",
-    }
-    flaky = headwater("repro", "5.10.1", "--cases-dir", tmp_path, "--case", "t-flaky", "--repeat", "2", "--json")
-    assert flaky.verdicts() == {"t-flaky": "flaky"}
-
-
 def test_a_case_that_does_not_tell_on_a_device(headwater: Run, workspace: Path, tmp_path: Path) -> None:
     cases = tmp_path / "cases"
     cases.mkdir()
@@ -192,55 +127,7 @@ def test_a_case_that_does_not_tell_on_a_device(headwater: Run, workspace: Path, 
     assert seen["early-init", "meta"]["verdict"] == "bad"
 
 
-def test_a_case_that_does_not_apply_to_a_release(headwater: Run, tmp_path: Path) -> None:
-    write_case(tmp_path, "t-later", "raise KeyError('nothing')", extra='# applies = ">=5.13"')
-    words = ("--cases-dir", tmp_path, "--case", "t-later", "--json")
-    for more in ((), ("--series", "hybrid-static-cache")):
-        done = headwater("repro", "5.10.1", *more, *words)
-        assert (done.status, done.verdicts(), done.json["probes_run"]) == (0, {"t-later": "absent"}, 0)
-    assert headwater("repro", "5.24.0", *words).verdicts() == {"t-later": "bad"}
-
-
-def test_a_time_out_is_run_again(headwater: Run, tmp_path: Path) -> None:
-    write_case(tmp_path, "t-hangs", "time.sleep(600)", limit=8)
-    for _attempt in range(2):
-        done = headwater("repro", "5.10.1", "--cases-dir", tmp_path, "--case", "t-hangs", "--json")
-        [probe] = done.json["probes"]
-        assert probe["evidence"]["type"] == "TimeLimit"
-        assert done.json["probes_run"] == 1
-
-
-def test_which_file_is_run_is_part_of_what_is_known(headwater: Run, tmp_path: Path) -> None:
-    """Two cases that import one another have the same files, and still two verdicts."""
-    write_case(tmp_path, "t-alpha", "import t_beta")
-    write_case(tmp_path, "t-beta", "import t_alpha; raise KeyError('nothing')")
-    done = headwater("repro", "5.10.1", "--cases-dir", tmp_path, "--case", "t-alpha,t-beta", "--json")
-    assert done.verdicts() == {"t-alpha": "good", "t-beta": "bad"}
-
-
-def test_variables_that_reach_a_probe_are_part_of_what_is_known(headwater: Run, tmp_path: Path) -> None:
-    write_case(tmp_path, "t-threads", "assert os.environ.get('OMP_NUM_THREADS') != '1'")
-    words = ("repro", "5.10.1", "--cases-dir", tmp_path, "--case", "t-threads", "--json")
-    assert headwater(*words, environ={"OMP_NUM_THREADS": "2"}).verdicts() == {"t-threads": "good"}
-    assert headwater(*words, environ={"OMP_NUM_THREADS": "1"}).verdicts() == {"t-threads": "other-failure"}
-
-
 def test_a_case_elsewhere_uses_the_workspace_s_helper(headwater: Run, tmp_path: Path) -> None:
     write_case(tmp_path, "t-helped", "import casekit; casekit.absent('not here')")
     done = headwater("repro", "5.10.1", "--cases-dir", tmp_path, "--case", "t-helped", "--json")
     assert done.verdicts() == {"t-helped": "absent"}
-
-
-def test_an_interrupted_run_shows_what_it_has(tmp_path: Path, root: Path, headwater: Run) -> None:
-    write_case(tmp_path, "t-sleeps", "time.sleep(60)", limit=100)
-    headwater("repro", "5.10.1", "--case", "batch-size")
-    words = [sys.executable, "-m", "headwater", "repro", "5.10.1", "--cases-dir", str(tmp_path)]
-    words += ["--case", "batch-size,t-sleeps", "--json"]
-    cache = os.environ.get("HEADWATER_TEST_CACHE", root / ".cache" / "tests")
-    environ = {**os.environ, "HEADWATER_CACHE": str(cache), "PYTHONPATH": str(root / "src")}
-    process = subprocess.Popen(words, cwd=root, env=environ, stdout=subprocess.PIPE, text=True)
-    time.sleep(5)
-    process.send_signal(signal.SIGINT)
-    out, _ = process.communicate(timeout=60)
-    assert process.returncode == 130
-    assert [probe["case"] for probe in json.loads(out)["probes"]] == ["batch-size"]

@@ -29,7 +29,7 @@ from typing import IO
 
 PACKAGE = Path(__file__).resolve().parent.parent.parent / "src"
 # Read by the interpreter, the loader or a library when it starts, so that a fork would not see another value.
-_AT_THE_START = ("PYTHON", "LC_", "LANG", "LD_", "GIT_PYTHON_", "PATH")
+_AT_THE_START = ("PYTHON", "LC_", "LANG", "LD_", "GIT_PYTHON_")
 
 
 @dataclass(frozen=True)

@@ -53,7 +53,7 @@ def check(ground: Ground, *words: str) -> None:
     ground.repro("--fresh")
     for word in (*words, "damaged"):
         assert word in ground.said, ground.said
-    ground.repro("--fresh")
+    ground.repro("--fresh", "--case", "early-init,batch-size")
     assert "damaged" not in ground.said and "warning" not in ground.said
     assert ground.commit() == ground.pin().mirror_commit
     assert ground.is_at_rest()

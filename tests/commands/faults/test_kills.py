@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from kills import KILLS
 
 if TYPE_CHECKING:
     from tests.commands.faults.conftest import Ground, WheelIndex
@@ -28,7 +29,6 @@ pytestmark = [
     pytest.mark.slow,
     pytest.mark.skipif(sys.platform != "linux", reason="looks for processes in /proc"),
 ]
-MOMENTS = range(int(os.environ.get("HEADWATER_KILLS", "3")))
 
 
 def building(name: str) -> Callable[[Ground], bool]:
@@ -103,7 +103,7 @@ def end(ground: Ground) -> list[str]:
     return left
 
 
-@pytest.mark.parametrize("moment", MOMENTS)
+@pytest.mark.parametrize("moment", range(KILLS))
 @pytest.mark.parametrize("name", PHASES)
 def test_a_killed_run(whole: Ground, wheel_index: WheelIndex, name: str, moment: int) -> None:
     phase = PHASES[name]

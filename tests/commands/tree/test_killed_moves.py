@@ -30,13 +30,12 @@ from grounds import (
     steps_of,
     take,
 )
+from kills import KILLS
 
 from headwater.core.errors import BadInput
 from headwater.core.events import Note
 
 pytestmark = pytest.mark.slow
-
-KILLS = int(os.environ.get("HEADWATER_KILLS", "3"))
 
 
 def is_in_order(tree: Path) -> bool:

@@ -7,18 +7,17 @@ HEADWATER_KILLS scales the slow test; 5 make 50 rounds.
 
 from __future__ import annotations
 
-import os
 import random
 from pathlib import Path
 
 import pytest
 from grounds import Grounds, fsck, git, put, snapshot, steps_of, take, write_files
+from kills import KILLS
 
 from headwater.core.errors import BadInput
 
 pytestmark = pytest.mark.slow
 
-KILLS = int(os.environ.get("HEADWATER_KILLS", "3"))
 FOLDERS = ("", "cache/", "models/gpt/", "models/\u00fc ml/")
 NAMES = ("a.ini", "b.txt", "with space.cfg", "\u00e9.md", "tool*")
 
