@@ -96,6 +96,7 @@ def test_a_command_says_what_stands_there(copy: Path, test_cache: Path, command:
         "PATH": os.pathsep.join((str(Path(sys.executable).parent), os.environ["PATH"])),
         "PYTHONPATH": str(installed.parent),
         "HEADWATER_CACHE": str(test_cache),
+        "HOME": str(copy),
         "COLUMNS": "110",
     }
     done = subprocess.run(["bash", "-c", command], cwd=copy, env=environ, capture_output=True, text=True, check=False)

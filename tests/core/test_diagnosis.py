@@ -47,6 +47,7 @@ def look(finding: Finding) -> tuple[State, bool]:
         (diagnosis.of_devices(None, False), State.NOT_ASKED, False),
         (diagnosis.of_devices(["cuda:0 (some GPU)"], True), State.HERE, False),
         (diagnosis.of_devices([], False), State.LACKING, False),
+        (diagnosis.of_devices(None, False, "torch does not start"), State.LACKING, False),
         (diagnosis.of_remote("clone", None), State.HERE, False),
         (diagnosis.of_remote("clone", "no repository"), State.LACKING, False),
         (diagnosis.of_remote(None, None), State.LACKING, False),

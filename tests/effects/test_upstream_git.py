@@ -15,6 +15,7 @@ from upstream_repo import UpstreamRepo
 from headwater.core.errors import BadInput, HarnessError, NotCached
 from headwater.core.events import Event, Finished, Note, Started
 from headwater.effects.upstream_git import Upstream, open_upstream
+from headwater.effects.upstream_sources import ask_head
 from headwater.effects.workspace import Cache
 
 Git = Callable[..., str]
@@ -51,6 +52,21 @@ def line(upstream: Upstream, repo: UpstreamRepo, old: str, new: str) -> list[str
     names = {sha: name for name, sha in repo.commits.items()}
     found = upstream.first_parent(upstream.commit(repo.commits[old]), upstream.commit(repo.commits[new]))
     return [names[commit.sha] for commit in found]
+
+
+@pytest.mark.parametrize("kind", ["clone", "work tree", "bare", "remote"])
+def test_head_is_asked_and_nothing_is_kept(
+    git: Git, repo: UpstreamRepo, tmp_path: Path, cache: Cache, kind: str
+) -> None:
+    assert ask_head(location(git, repo, kind, tmp_path)) in repo.commits.values()
+    assert not cache.remotes.exists()
+
+
+def test_what_does_not_answer_is_named(tmp_path: Path) -> None:
+    with pytest.raises(HarnessError, match="nothing here"):
+        ask_head(str(tmp_path / "nothing here"))
+    with pytest.raises(BadInput, match="remote helper"):
+        ask_head("ext::anything")
 
 
 def test_the_first_parent_line(upstream: Upstream, repo: UpstreamRepo) -> None:

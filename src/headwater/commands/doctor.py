@@ -21,6 +21,7 @@ from headwater.core.redaction import redact
 from headwater.effects import git, proc
 from headwater.effects.index import Index
 from headwater.effects.torch_source import has_gpu_driver
+from headwater.effects.upstream_sources import ask_head
 from headwater.effects.uv import python_version, uv_version
 from headwater.effects.workspace import Workspace
 
@@ -69,11 +70,19 @@ def _of_workspace(context: Context, has_uv: bool, has_git: bool) -> list[Finding
     ]
     if not has_uv:
         return found
+    if context.workspace.pins.torch is None:
+        return found  # A library without torch: there is nothing to come from anywhere, and cpu is the only device.
     torch, no_torch = _tried(lambda: context.environments.torch)
-    python = _environment(context) if torch is not None else None
-    seen = json.loads(proc.run([str(python), "-I", "-B", "-c", _DEVICES], seconds=_SECONDS)) if python else None
     links = [redact(link) for link in find_links(os.environ)]
-    return [*found, diagnosis.of_torch(torch, no_torch, links), diagnosis.of_devices(seen, has_gpu_driver())]
+    return [*found, diagnosis.of_torch(torch, no_torch, links), _devices(context)]
+
+
+def _devices(context: Context) -> Finding:
+    python = _environment(context)
+    if python is None:
+        return diagnosis.of_devices(None, has_gpu_driver())
+    said, error = _tried(lambda: proc.run([str(python), "-I", "-B", "-c", _DEVICES], seconds=_SECONDS))
+    return diagnosis.of_devices(json.loads(said) if said else None, has_gpu_driver(), error)
 
 
 def _index(context: Context, able: bool) -> Finding:
@@ -100,11 +109,9 @@ def _remote(context: Context, repo: str | None) -> Finding:
     if repo is None:
         return diagnosis.of_remote(None, None)
     if context.offline:
-        return Finding("remote", State.NOT_ASKED, f"{repo}: --offline")
-    upstream, error = _tried(lambda: context.upstream(repo))
-    if upstream is not None:
-        _refs, error = _tried(upstream.refs)
-    return diagnosis.of_remote(upstream.name if upstream else repo, error or None)
+        return Finding("remote", State.NOT_ASKED, f"{redact(repo)}: --offline")
+    _head, error = _tried(lambda: ask_head(repo))
+    return diagnosis.of_remote(redact(repo), error or None)
 
 
 def _programs() -> list[Finding]:

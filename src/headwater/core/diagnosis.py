@@ -123,9 +123,12 @@ def of_torch(version: str | None, error: str, links: Sequence[str]) -> Finding:
     )
 
 
-def of_devices(seen: Sequence[str] | None, driver: bool) -> Finding:
-    """The accelerators that torch sees; `seen` None where no environment stands yet that could be asked. `driver`: a
-    driver for NVIDIA's is loaded."""
+def of_devices(seen: Sequence[str] | None, driver: bool, error: str = "") -> Finding:
+    """The accelerators that torch sees; `seen` None where no environment stands yet that could be asked, or, with an
+    `error`, where it could not answer. `driver`: a driver for NVIDIA's is loaded."""
+    if error:
+        cost = "what torch cannot be asked in an environment, no probe can use there"
+        return Finding("devices", State.LACKING, error, cost, "headwater cache clean, and make it anew")
     if seen is None:
         told = "cpu, meta; " + ("a driver for cuda is loaded" if driver else "no driver for cuda")
         return Finding(

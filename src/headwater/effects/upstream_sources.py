@@ -13,12 +13,14 @@ from __future__ import annotations
 import hashlib
 import re
 import shutil
+import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 from typing import IO, Protocol
 
 from filelock import FileLock
 
+from headwater.core.commits import kind_of_location
 from headwater.core.errors import BadInput, HarnessError, NotCached
 from headwater.core.events import Emit, Finished, Note, Started
 from headwater.core.redaction import redact
@@ -226,6 +228,26 @@ def _refs(git: GitDir) -> dict[str, str]:
         if error.status != 1:  # A branch without a commit yet, or one that was not fetched.
             raise
     return refs
+
+
+def ask_head(location: str) -> str:
+    """The commit that HEAD names in the repository at an address or a path, which is asked and not fetched from.
+
+    Raises:
+        BadInput: `location` is neither.
+        HarnessError: it does not answer, or has no commit.
+    """
+    users = kind_of_location(location) == "url" and not location.lower().startswith("file:")
+    address = location if kind_of_location(location) == "url" else str(Path(location).expanduser().resolve())
+    with tempfile.TemporaryDirectory() as folder:
+        init_bare(Path(folder) / "asking")
+        settings = {f"remote.{_REMOTE}.url": address}
+        listed, _said = GitDir(Path(folder) / "asking").talk(
+            "ls-remote", _REMOTE, "HEAD", settings=settings, users=users
+        )
+    if not listed:
+        raise HarnessError(f"{redact(location)} has no commit")
+    return listed.split()[0]
 
 
 def _place(cache: Cache, location: str) -> Path:
