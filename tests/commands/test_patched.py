@@ -52,7 +52,10 @@ def test_the_conformance_suite_has_no_new_failure(headwater: Run) -> None:
     assert "test_early.py::test_the_same_updates_as_on_a_lazy_one[full-linear]" in changes["newly_passing"]
 
 
-@pytest.mark.parametrize(("number", "case"), list(enumerate(MENDED, 1)))
+@pytest.mark.parametrize(
+    ("number", "case"),
+    [pytest.param(n, case, marks=[pytest.mark.slow] if n > 1 else []) for n, case in enumerate(MENDED, 1)],
+)
 def test_without_a_patch_exactly_its_own_case_is_bad_again(
     headwater: Run, workspace: Path, number: int, case: str
 ) -> None:
