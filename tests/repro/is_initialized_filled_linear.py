@@ -30,6 +30,7 @@ def run(device: str) -> None:
             held = cache.update_conv_state(put[0], layer_idx), cache.update_recurrent_state(put[1], layer_idx)
             casekit.require(all(map(layerkit.same, held, put)), "a layer does not hold the states that were put in")
             if layer_type == "hybrid":
+                # idle: on each bad release linear-attention layers are told before these
                 keys, _ = layerkit.fill(cache, 2, 3, device, layer_idx=layer_idx)
                 casekit.require(keys.shape[-2] == 3, "a layer does not hold the tokens that were put in")
         try:
