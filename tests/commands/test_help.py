@@ -21,12 +21,20 @@ from headwater.cli.main import headwater as cli
 CLONE = "needs a clone of upstream, which this machine cannot have"
 LONG = "takes many minutes: all releases, or all cases"
 FOREVER = "runs until Ctrl-C; tests/commands/test_scale_out.py runs it"
+README = "tests/test_readme.py runs it"
 RUN_ELSEWHERE = {
     "headwater matrix": LONG,
     "headwater matrix --releases '>=5.0.0' --devices cpu,meta --jobs 2": LONG,
     "headwater matrix --releases '>=5.0.0' --devices cpu,meta": LONG,
     "headwater matrix --releases 5.5.0..5.13.0 --series hybrid-static-cache --tests conformance": LONG,
     "headwater test-patched --drop-each": LONG,
+    "headwater test-patched hybrid-static-cache --device cpu --drop 0002": "tests/commands/test_patched.py runs it",
+    "headwater test-patched": README,
+    "headwater test-patched hybrid-static-cache": README,
+    "headwater repro 5.10.1": README,
+    "headwater bisect early-init --good 5.4.0 --bad 5.10.1": README,
+    "headwater pr hybrid-static-cache --onto 5.10.1": README,
+    "headwater pr verify outgoing/hybrid-static-cache": "tests/commands/pr/test_pr_verify.py runs it",
     "headwater atlas check": LONG,
     "headwater atlas update": LONG,
     "headwater atlas update --cases early-init --releases '>=5.5.0' --write": LONG,
@@ -36,9 +44,9 @@ RUN_ELSEWHERE = {
     "headwater pins update --trees": LONG,
     "headwater bisect early-init --find all": LONG,
     "headwater bisect early-init --find fixed --reduce": "tests/commands/test_reduce_releases.py runs it",
-    "headwater reduce early-init --from 5.12.1 --to 5.13.0": "tests/test_readme.py runs it",
+    "headwater reduce early-init --from 5.12.1 --to 5.13.0": README,
     "headwater reduce early-init --from 5.4.0 --to 5.5.0 --lines 60": LONG,
-    "headwater backport early-init --onto 5.10.1": "tests/test_readme.py runs it",
+    "headwater backport early-init --onto 5.10.1": README,
     "headwater audit": "depends on what is installed; tests/commands/test_audit.py runs it",
     "headwater audit --python ../my-venv": "needs an environment; tests/commands/test_audit.py runs it",
     "headwater case new 46439 --script report.py --bad 5.10.1 --good 5.4.0 --id early-init-again":
@@ -81,7 +89,6 @@ BEFORE = {
         "git init -q", "git add -A", "git -c user.name=n -c user.email=m@invalid.example commit -q -m all",
     ],
     "headwater pr check outgoing/hybrid-static-cache": [BUNDLE],
-    "headwater pr verify outgoing/hybrid-static-cache": [BUNDLE],
     "headwater atlas page --write": ["mkdir docs", f"cp {Path(__file__).parents[2] / 'README.md'} ."],
 }  # fmt: skip
 # Which status an example ends with, other than 0.
