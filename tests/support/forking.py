@@ -86,7 +86,8 @@ def _started(asked: _Asked, seconds: float) -> Ended:
 
 @functools.cache
 def _nursery(environ: frozenset[tuple[str, str]]) -> _Nursery:
-    return _Nursery(dict(environ))
+    # GitPython looks for git when it is imported.
+    return _Nursery({"PATH": os.environ["PATH"], **dict(environ)})
 
 
 class _Nursery:
