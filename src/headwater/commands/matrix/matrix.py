@@ -13,6 +13,7 @@ from packaging.version import Version
 
 from headwater.commands.conformance import as_it_is, comparison, note_missing_suite
 from headwater.commands.context import Context
+from headwater.commands.matrix.naming import name_cells, unless_named
 from headwater.commands.matrix.request import MatrixRequest
 from headwater.commands.matrix.runner import CellRunner
 from headwater.commands.matrix.threads import Threads
@@ -61,9 +62,10 @@ def matrix(context: Context, request: MatrixRequest) -> MatrixReport:
         interrupted = True
     seconds = time.monotonic() - began
     results, compared = _judged(context, request, plan, course.results)
+    namings = name_cells(context, results, lambda cell: _mended(plan, cell))
     return MatrixReport(
-        plan.columns, plan.rows, plan.devices, request.series, plan.cells, results, compared, seconds,
-        executor.ran + planner.ran, interrupted, request.command, crew.report if crew else None,
+        plan.columns, plan.rows, plan.devices, request.series, plan.cells, unless_named(results, namings), compared,
+        seconds, executor.ran + planner.ran, interrupted, request.command, crew.report if crew else None, namings,
     )  # fmt: skip
 
 
@@ -242,6 +244,12 @@ def _expecting(context: Context, plan: _Plan, cell: Cell, result: ProbeResult) -
         return replace(result, expected=Verdict.GOOD if cell.series else Verdict.BAD)
     release = Version(cell.revision) if len(cell.revision) < 40 else None
     return replace(result, expected=context.workspace.atlas.expected(cell.row.name, release))
+
+
+def _mended(plan: _Plan, cell: Cell) -> Sequence[str]:
+    """The cases that the patches mend which are on a cell's tree."""
+    column = next(column for column in plan.columns if column.revision == cell.revision)
+    return _needed(plan.series, column) if cell.series else []
 
 
 def _needed(series: Series | None, column: Column) -> Sequence[str]:
