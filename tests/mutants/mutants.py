@@ -11,6 +11,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import sys
 import tomllib
 from collections import Counter
 from collections.abc import Sequence
@@ -120,7 +121,8 @@ def show(console: Console, options: argparse.Namespace, every: Sequence[Mutant],
     kinds = Counter(one.mutant.operator for one in judged)
     for name, what in OPERATORS.items():
         caught = sum(one.caught for one in judged if one.mutant.operator == name)
-        console.print(f"{name:<18} {caught:>3} of {kinds[name]:>3} caught   {what}", markup=False, highlight=False)
+        line = f"{name:<18} {caught:>3} of {kinds[name]:>3} caught   {what}"
+        console.print(line, markup=False, highlight=False, soft_wrap=True)
     unjudged = [one for one in judged if one.row.verdict is Verdict.HARNESS_ERROR]
     unargued = 0
     for one in judged:
@@ -182,3 +184,7 @@ def main(words: Sequence[str] | None = None) -> int:
         errors.print(f"mutants: {error.kind}: {redact(str(error))}", markup=False, highlight=False, soft_wrap=True)
         return error.exit_status
     return show(console, options, every, judged)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
