@@ -154,3 +154,12 @@ def test_what_is_no_cache_is_refused(wrong: int) -> None:
     pair[wrong] = (key_values(2, 1),)
     with pytest.raises(TypeError):
         transformers.EncoderDecoderCache(*pair)
+
+
+@by_kind
+def test_a_config_of_two_stands_for_its_decoder(kind: str) -> None:
+    config = transformers.BartConfig(encoder_layers=1, decoder_layers=3)
+    made = (
+        transformers.DynamicCache(config=config) if kind == "dynamic" else transformers.StaticCache(config, MAX_LENGTH)
+    )
+    assert len(made) == 3
