@@ -23,15 +23,15 @@ BATCH, TOKENS = 2, 3
 def run(device: str) -> None:
     import torch
 
-    cache = casekit.static_cache((layerkit.FULL, layerkit.FULL))
-    keys, values = casekit.key_values(BATCH, TOKENS, device)
+    cache = layerkit.static_cache((layerkit.FULL, layerkit.FULL))
+    keys, values = layerkit.key_values(BATCH, TOKENS, device)
     layerkit.append(cache, keys, values, 0)
     cache.early_initialization(
-        batch_size=BATCH, num_heads=casekit.HEADS, head_dim=casekit.HEAD_DIM, dtype=torch.float32,
+        batch_size=BATCH, num_heads=layerkit.HEADS, head_dim=layerkit.HEAD_DIM, dtype=torch.float32,
         device=torch.device(device),
     )  # fmt: skip
     held, _ = layerkit.fill(cache, BATCH, 1, device, start=TOKENS)
-    if not casekit.same(held[:, :, :TOKENS], keys):
+    if not layerkit.same(held[:, :, :TOKENS], keys):
         casekit.bug(f"early_initialization of a cache that holds {TOKENS} tokens leaves others in their place")
 
 

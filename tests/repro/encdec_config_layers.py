@@ -14,6 +14,7 @@
 """A cache is the decoder's, so it must have a layer for each of the decoder's."""
 
 import casekit
+import layerkit
 
 ENCODER, DECODER = 1, 3
 
@@ -24,7 +25,7 @@ def run(device: str) -> None:
     config = transformers.BartConfig(encoder_layers=ENCODER, decoder_layers=DECODER)
     for made in (
         transformers.DynamicCache(config=config),
-        transformers.StaticCache(config=config, max_cache_len=casekit.MAX_CACHE_LEN),
+        transformers.StaticCache(config=config, max_cache_len=layerkit.MAX_CACHE_LEN),
     ):
         if len(made) != DECODER:
             kind = type(made).__name__

@@ -18,6 +18,7 @@
 """generate with a static cache must give the logits that it gives with the default one."""
 
 import casekit
+import layerkit
 import modelkit
 
 
@@ -27,7 +28,7 @@ def run(device: str) -> None:
     layer_types = ["conv", "full_attention", "conv"]
     config = modelkit.config_of("Lfm2", num_hidden_layers=3, layer_types=layer_types, conv_L_cache=3)
     model = modelkit.seeded("Lfm2ForCausalLM", config, device)
-    layer = transformers.StaticCache(config=config, max_cache_len=casekit.MAX_CACHE_LEN).layers[0]
+    layer = transformers.StaticCache(config=config, max_cache_len=layerkit.MAX_CACHE_LEN).layers[0]
     if not hasattr(layer, "update_conv_state"):
         casekit.absent(f"StaticCache has no layers of convolutions: it puts a {type(layer).__name__} in their place")
     ids = modelkit.tokens(1, 7, device)

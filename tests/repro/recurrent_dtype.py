@@ -21,12 +21,12 @@ def run(device: str) -> None:
     import torch
 
     cache = layerkit.dynamic_cache((layerkit.LINEAR, layerkit.FULL))
-    cache.update_conv_state(casekit.conv_state(2, casekit.CONV_WIDTH, device).to(torch.bfloat16), 0)
-    state = casekit.numbered((2, 3, 4), device)
+    cache.update_conv_state(layerkit.conv_state(2, layerkit.CONV_WIDTH, device).to(torch.bfloat16), 0)
+    state = layerkit.numbered((2, 3, 4), device)
     found = cache.update_recurrent_state(state, 0)
     if found.dtype != state.dtype:
         casekit.bug(f"a recurrent state in {state.dtype} comes back in {found.dtype}")
-    casekit.require(casekit.same(found, state), "a recurrent state comes back changed")
+    casekit.require(layerkit.same(found, state), "a recurrent state comes back changed")
 
 
 if __name__ == "__main__":

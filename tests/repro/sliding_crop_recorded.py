@@ -23,7 +23,7 @@ def run(device: str) -> None:
     cache = layerkit.dynamic_cache(("sliding_attention",))
     if not hasattr(cache, "activate_past_recording"):
         casekit.absent("a cache has no activate_past_recording")
-    keys = casekit.numbered((2, casekit.HEADS, layerkit.WINDOW + DRAFTED, casekit.HEAD_DIM), device)
+    keys = layerkit.numbered((2, layerkit.HEADS, layerkit.WINDOW + DRAFTED, layerkit.HEAD_DIM), device)
     prompt, drafted = keys[:, :, : layerkit.WINDOW], keys[:, :, layerkit.WINDOW :]
     layerkit.append(cache, prompt, -prompt, 0)
     cache.activate_past_recording()
@@ -31,7 +31,7 @@ def run(device: str) -> None:
     cache.crop(-DRAFTED)
     found, _ = layerkit.append(cache, drafted[:, :, :1], -drafted[:, :, :1], layerkit.WINDOW)
     seen = keys[:, :, 1 : layerkit.WINDOW + 1]
-    casekit.require(casekit.same(found[:, :, -layerkit.WINDOW :], seen), "after the crop other tokens come back")
+    casekit.require(layerkit.same(found[:, :, -layerkit.WINDOW :], seen), "after the crop other tokens come back")
 
 
 if __name__ == "__main__":

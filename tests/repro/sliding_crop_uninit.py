@@ -25,9 +25,9 @@ def run(device: str) -> None:
     except (AttributeError, TypeError) as exc:
         # Told as a bug of its own: layers of other kinds raise the same words.
         casekit.bug(f"crop(-1) of a sliding layer without tokens: {exc}")
-    keys, values = casekit.key_values(2, 3, device)
+    keys, values = layerkit.key_values(2, 3, device)
     found, _ = layerkit.append(cache, keys, values, 0)
-    casekit.require(casekit.same(found, keys), "after the crop the first tokens come back changed")
+    casekit.require(layerkit.same(found, keys), "after the crop the first tokens come back changed")
 
 
 if __name__ == "__main__":

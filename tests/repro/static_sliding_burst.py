@@ -27,8 +27,8 @@ def run(device: str) -> None:
     window, layer_types = layerkit.WINDOW, ["sliding_attention"]
     config = config_class(num_hidden_layers=1, layer_types=layer_types, sliding_window=window)
     for held, burst in ((window, 3), (window + 1, 6)):
-        cache = transformers.StaticCache(config=config, max_cache_len=casekit.MAX_CACHE_LEN)
-        keys = casekit.numbered((2, casekit.HEADS, held + burst, casekit.HEAD_DIM), device)
+        cache = transformers.StaticCache(config=config, max_cache_len=layerkit.MAX_CACHE_LEN)
+        keys = layerkit.numbered((2, layerkit.HEADS, held + burst, layerkit.HEAD_DIM), device)
         layerkit.append(cache, keys[:, :, :held], -keys[:, :, :held], 0)
         told = f"{burst} tokens after {held} in a static layer with a window of {window}"
         try:

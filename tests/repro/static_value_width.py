@@ -20,16 +20,16 @@ WIDER = 3
 
 
 def run(device: str) -> None:
-    cache = casekit.static_cache((layerkit.FULL,))
-    keys, _ = casekit.key_values(2, 3, device)
-    values = casekit.numbered((2, casekit.HEADS, 3, casekit.HEAD_DIM + WIDER), device)
+    cache = layerkit.static_cache((layerkit.FULL,))
+    keys, _ = layerkit.key_values(2, 3, device)
+    values = layerkit.numbered((2, layerkit.HEADS, 3, layerkit.HEAD_DIM + WIDER), device)
     try:
         found = layerkit.append(cache, keys, values, 0)
     except RuntimeError as exc:
         # Told as a bug of its own: other batch sizes raise the same words.
         casekit.bug(f"values {WIDER} wider than the keys are refused by a static layer: {exc}")
     for name, held, wanted in zip(("keys", "values"), found, (keys, values), strict=True):
-        casekit.require(casekit.same(held[:, :, :3], wanted), f"other {name} come back than were put in")
+        casekit.require(layerkit.same(held[:, :, :3], wanted), f"other {name} come back than were put in")
 
 
 if __name__ == "__main__":
