@@ -129,6 +129,12 @@ def docs(session: nox.Session) -> None:
 
 
 @nox.session
+def mutants(session: nox.Session) -> None:
+    """How many mistakes in the library's caches the suite notices: nox -s mutants -- --count 60 --seed 7."""
+    run(session, "mutants.py", *session.posargs)
+
+
+@nox.session
 def lint(session: nox.Session) -> None:
     """Style, and the direction of imports."""
     run(session, "develop.py", "ruff", "check", ".")

@@ -159,6 +159,28 @@ def test_without_workers_there_is_an_end_and_a_late_one_is_taken(crew_of: Make) 
         assert waiting.result().row == GOOD
 
 
+def test_a_late_worker_is_waited_for_while_it_is_busy(crew_of: Make) -> None:
+    workers = Workers({"a": gone})
+    crew = crew_of(workers)
+    first = crew.ask(ERRAND, "env").row
+    assert first is not None and first.evidence.type == "NoWorker"
+    begun, go_on = Event(), Event()
+
+    def slow() -> Answer:
+        begun.set()
+        go_on.wait(20)
+        return good()
+
+    workers.they["b"] = slow
+    wait_for(lambda: len(crew) == 1)
+    with ThreadPoolExecutor(2) as pool:
+        one = pool.submit(crew.ask, ERRAND, "env")
+        begun.wait(20)
+        other = pool.submit(crew.ask, ERRAND, "env")
+        go_on.set()
+        assert [one.result().row, other.result().row] == [GOOD, GOOD]
+
+
 def test_a_scheduler_that_goes_is_told(crew_of: Make) -> None:
     workers = Workers({"a": good})
     crew = crew_of(workers)

@@ -297,6 +297,40 @@ def test_the_conformance_suite_is_a_row(ground: Ground) -> None:
     assert "failed: test_small.py::test_use" in shown.out
 
 
+FAILURES = """\
+schema = 1
+[[failure]]
+case = "plain"
+tests = ["test_small.py::test_use"]
+reason = '^RuntimeError: the cache broke'
+"""
+
+
+@pytest.mark.slow
+def test_a_failure_of_the_conformance_suite_belongs_to_a_case_or_is_not_in_order(ground: Ground) -> None:
+    folder = ground.root / "tests" / "conformance"
+    folder.mkdir()
+    (folder / "test_small.py").write_text(
+        "from transformers.plain import use\n\ndef test_use():\n    assert use() == 8\n", encoding="utf-8"
+    )
+    (folder / "failures.toml").write_text(FAILURES, encoding="utf-8")
+    words = ("--cases", "none", "--tests", "conformance", "--releases", "5.3.0,5.4.0")
+    done = run(ground, *words)
+    assert done.status == 0
+    [told] = done.json["failures"]
+    assert (told["revision"], told["by_case"], told["unnamed"]) == ("5.4.0", {"plain": ["test_small.py::test_use"]}, [])
+    assert "plain: test_small.py::test_use" in ground.run("matrix", *words).out
+    # What the atlas has as good there, it cannot be.
+    atlas = ground.root / "tests" / "repro" / "atlas.toml"
+    atlas.write_text(ATLAS.replace("bad", "good"), encoding="utf-8")
+    done = run(ground, *words)
+    assert (done.status, done.json["probes_run"]) == (1, 0)
+    assert done.json["failures"][0]["unnamed"] == ["test_small.py::test_use"]
+    shown = ground.run("matrix", *words)
+    assert "unnamed, of no case in the atlas: test_small.py::test_use: RuntimeError: the cache broke" in shown.out
+    assert "not as expected: conformance on cpu, 5.4.0: bad instead of good" in shown.out
+
+
 @pytest.mark.parametrize(
     ("words", "said"),
     [

@@ -13,7 +13,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.console import Console
 
+from headwater.commands.matrix.naming import unless_named
 from headwater.core.events import Advanced, Started
+from headwater.core.known_failures import Naming
 from headwater.core.matrix import Column, Row, cells_of
 from headwater.core.matrix_report import Look, MatrixReport
 from headwater.core.results import Comparison, ProbeResult
@@ -208,6 +210,28 @@ def test_a_suite_by_counts_and_its_failures_by_function() -> None:
     [[first, second]] = check_junit(junit(report))
     assert (first.find("failure"), second.find("failure") is None) == (None, False)
     assert "failed: t.py::test_a[1]: E: one" in (first.findtext("system-out") or "")
+
+
+def test_the_failures_of_a_suite_by_case() -> None:
+    before = tuple(OneTest(f"t.py::test_{letter}", "failed", f"E: {letter}") for letter in "abc")
+    report = suite_report(before, before[1:])
+    first, second = report.cells
+    namings = {
+        first: Naming({"some-case": before[:2], "other-case": before[2:]}, ()),
+        second: Naming({"some-case": before[1:2]}, before[2:]),
+    }
+    report = replace(report, results=unless_named(report.results, namings), namings=namings)
+    lines = [line.strip() for line in shown(report, 100).splitlines()]
+    assert "some-case: t.py::test_a, t.py::test_b" in lines
+    assert "other-case: t.py::test_c" in lines
+    assert "after the series: some-case: t.py::test_b" in lines
+    assert "after the series: unnamed, of no case in the atlas: t.py::test_c: E: c" in lines
+    assert not [line for line in lines if line.startswith("failed:")]
+    assert report.wrong == [(second, report.results[second])]
+    assert report.exit_status == 1
+    [[one, other]] = check_junit(junit(report))
+    assert (one.find("failure"), other.find("failure") is None) == (None, False)
+    assert "unnamed, of no case in the atlas: t.py::test_c" in (other.findtext("system-out") or "")
 
 
 def test_progress_without_a_terminal_is_a_line_now_and_then(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -169,6 +169,7 @@ class Filled:
         before = new[..., :0] if first else self.windows[index]
         self.windows[index] = torch.cat([before, new], dim=-1)[..., -WIDTH:]
         returned = self.cache.update_conv_state(new, index)
+        assert returned.shape[-1] <= WIDTH + (0 if first else tokens), "it holds more than the convolution window"
         assert same(returned[..., -WIDTH:], self.windows[index]), "the convolution window is not the last tokens"
 
     def select(self, indices: torch.Tensor) -> None:

@@ -7,6 +7,9 @@ import pytest
 import torch
 from cachekit import DEVICE
 
+# Tensors of some hundred numbers: more threads only wait for one another, on a busy machine for minutes.
+torch.set_num_threads(1)
+
 
 @pytest.fixture(autouse=True)
 def seeded() -> None:

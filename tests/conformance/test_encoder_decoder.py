@@ -146,3 +146,20 @@ def test_its_limit_is_the_decoders(kind: str) -> None:
     cache = Pair(kind).cache
     new = hasattr(type(cache), "get_max_length")
     assert (cache.get_max_length() if new else cache.get_max_cache_shape()) == (MAX_LENGTH if kind == "static" else -1)
+
+
+@pytest.mark.parametrize("wrong", [0, 1])
+def test_what_is_no_cache_is_refused(wrong: int) -> None:
+    pair: list[Any] = [cache_of("dynamic"), cache_of("dynamic")]
+    pair[wrong] = (key_values(2, 1),)
+    with pytest.raises(TypeError):
+        transformers.EncoderDecoderCache(*pair)
+
+
+@by_kind
+def test_a_config_of_two_stands_for_its_decoder(kind: str) -> None:
+    config = transformers.BartConfig(encoder_layers=1, decoder_layers=3)
+    made = (
+        transformers.DynamicCache(config=config) if kind == "dynamic" else transformers.StaticCache(config, MAX_LENGTH)
+    )
+    assert len(made) == 3

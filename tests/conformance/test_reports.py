@@ -4,7 +4,20 @@
 from typing import Any
 
 import pytest
-from cachekit import CACHES, FULL, LINEAR, MAX_LENGTH, SLIDING, WINDOW, Filled, cache_of, filled, needs, needs_values
+from cachekit import (
+    CACHES,
+    FULL,
+    LINEAR,
+    MAX_LENGTH,
+    SLIDING,
+    WINDOW,
+    Filled,
+    cache_of,
+    filled,
+    mask_sizes,
+    needs,
+    needs_values,
+)
 
 ORDERS = {
     "full": (FULL,),
@@ -50,9 +63,13 @@ def test_a_length_is_one_number(kind: str, order: str) -> None:
     assert tuple(getattr(length, "shape", ())) == ()
 
 
+@pytest.mark.parametrize("index", [1, 7], ids=["next", "later"])
 @by_kind
-def test_a_layer_that_is_not_there_is_empty(kind: str) -> None:
-    assert int(cache_of(kind).get_seq_length(7)) == 0
+def test_a_layer_that_is_not_there_is_empty(kind: str, index: int) -> None:
+    cache = filled(kind, (FULL,), 3).cache
+    assert int(cache.get_seq_length(index)) == 0
+    assert mask_sizes(cache, index, 0, 3) == (3, 0)
+    assert limit(cache, index) == -1
 
 
 def limit(cache: Any, *layer: int) -> int:
@@ -123,6 +140,13 @@ def test_kinds_of_layers(kind: str, order: str) -> None:
     cache = cache_of(kind, ORDERS[order])
     assert len(cache) == len(ORDERS[order])
     assert cache.is_sliding == [layer_type == SLIDING for layer_type in ORDERS[order]]
+
+
+@by_order
+@by_kind
+def test_its_text_names_its_layers(kind: str, order: str) -> None:
+    cache = cache_of(kind, ORDERS[order])
+    assert all(type(layer).__name__ in repr(cache) for layer in cache.layers)
 
 
 @by_order

@@ -3,6 +3,7 @@
 
 import pytest
 import torch
+import transformers
 from cachekit import (
     CACHES,
     DEVICE,
@@ -113,3 +114,34 @@ def test_keys_and_values_may_differ_in_width(kind: str, layer_type: str) -> None
 @pytest.mark.parametrize("kind", CACHES)
 def test_layers_do_not_share_what_they_hold(kind: str, layer_type: str) -> None:
     filled(kind, (layer_type,) * 3, 3, 1, 1, 1)
+
+
+@pytest.mark.parametrize("layer_type", KINDS)
+def test_a_static_layer_stays_where_it_is(layer_type: str) -> None:
+    """Compiled code and CUDA graphs go on writing to the memory that they saw first."""
+    needs_values()
+    made = filled("static", (layer_type,), 3)
+    layer = made.cache.layers[0]
+    first = layer.keys.data_ptr(), layer.values.data_ptr()
+    for _token in range(3):
+        made.feed(1)
+        assert (layer.keys.data_ptr(), layer.values.data_ptr()) == first
+    made.cache.reset()
+    Filled(made.cache, (layer_type,)).feed(3)
+    assert (layer.keys.data_ptr(), layer.values.data_ptr()) == first
+
+
+def test_a_cache_without_a_config_makes_its_layers_as_they_come() -> None:
+    made = Filled(transformers.DynamicCache(), (FULL,) * 3)
+    assert len(made.cache) == 0
+    for tokens in (3, 1, 2):
+        made.feed(tokens)
+    assert len(made.cache) == 3
+
+
+def test_a_cache_of_nothing_is_refused() -> None:
+    with pytest.raises(ValueError):
+        transformers.Cache()
+    kind = type(cache_of("dynamic").layers[0])
+    with pytest.raises(ValueError):
+        transformers.Cache(layers=[kind()], layer_class_to_replicate=kind)

@@ -8,6 +8,9 @@ from dataclasses import dataclass
 from functools import cached_property, partial
 from pathlib import Path
 
+from packaging.version import Version
+
+from headwater.core.errors import EnvironmentUnavailable
 from headwater.core.events import Emit
 from headwater.core.pins import Pin
 from headwater.core.results import ProbeResult, Surroundings
@@ -78,6 +81,13 @@ class Context:
     def subjects(self) -> Subjects:
         """From names to what is probed."""
         return Subjects(self.cache, self.workspace.pins, self.mirror, self.trees, self.emit)
+
+    def group_name(self, release: Version) -> str:
+        """The name of a release's environment; the release itself, where it has none."""
+        try:
+            return self.workspace.pins.group_of(release).name
+        except EnvironmentUnavailable:
+            return str(release)
 
     def upstream(self, location: str) -> Upstream:
         """The upstream repository at an address or a path (`--repo`)."""

@@ -8,6 +8,7 @@ import json
 import re
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
+from functools import lru_cache
 
 
 def digest(parts: Mapping[str, object]) -> str:
@@ -16,6 +17,7 @@ def digest(parts: Mapping[str, object]) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
+@lru_cache(maxsize=64)
 def environment_key(lock: str, torch: str | None, python: str, platform: str) -> str:
     """An environment's key: the lock's text without torch, torch's version and build (or None), Python x.y.z, the
     platform.

@@ -5,10 +5,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
 from headwater.core.crew import CrewReport
+from headwater.core.known_failures import Naming
 from headwater.core.matrix import Cell, Column, Row, spans
 from headwater.core.results import INTERRUPTED, Comparison, ProbeResult, exit_status
 from headwater.core.verdicts import Verdict
@@ -31,7 +32,8 @@ class MatrixReport:
 
     `columns`, `rows` and `devices` span it; `results` holds what was run of its `cells`, with expectations; `compared`
     the suites before and after the series, by place. `seconds` is the wall time of all cells together, `ran` how many
-    probes were run for them. `command` is the command line that goes on; `crew` tells of the workers of a scheduler.
+    probes were run for them. `command` is the command line that goes on; `crew` tells of the workers of a scheduler;
+    `namings` say which cases the failures of the conformance suite belong to.
     """
 
     columns: tuple[Column, ...]
@@ -46,6 +48,7 @@ class MatrixReport:
     interrupted: bool
     command: str
     crew: CrewReport | None = None
+    namings: Mapping[Cell, Naming] = field(default_factory=dict)
 
     @cached_property
     def done(self) -> list[tuple[Cell, ProbeResult]]:
@@ -98,6 +101,10 @@ class MatrixReport:
         cells = self._places[row, column.revision, device]
         found = [self.results.get(cell) for cell in cells]
         return found[0], found[1] if len(found) > 1 else None
+
+    def namings_at(self, row: Row, column: Column, device: str) -> list[Naming | None]:
+        """The cases that failures belong to before and, where it is patched, after the series."""
+        return [self.namings.get(cell) for cell in self._places[row, column.revision, device]]
 
     def look(self, row: Row, column: Column, device: str) -> Look:
         """What a place shows."""

@@ -19,6 +19,7 @@ from filelock import FileLock
 from headwater.core.atlas import Atlas, read_atlas
 from headwater.core.cases import Case, metadata_block, read_case
 from headwater.core.errors import BadInput, HarnessError
+from headwater.core.known_failures import KnownFailure, read_known_failures
 from headwater.core.naming import no_such
 from headwater.core.pins import Pins, read_pins
 from headwater.effects.files import clear_away
@@ -312,6 +313,17 @@ class Workspace:
         if not any(name.startswith("test_") for name in files):
             raise BadInput(f"{folder.relative_to(self.root)} holds no test_*.py; remove it, or restore the suite")
         return packaged_case("conformance.py", files)
+
+    def known_failures(self) -> tuple[KnownFailure, ...] | None:
+        """Which case a failing conformance test belongs to; None where the workspace has no such table.
+
+        Raises:
+            BadInput: it cannot be read, or names a case that is not there.
+        """
+        path = self.root / "tests" / "conformance" / "failures.toml"
+        if not path.is_file():
+            return None
+        return read_known_failures(self.read_text(path), f"conformance/{path.name}", self.atlas_cases())
 
     def series(self, name: str) -> Series:
         """Read a series and its patches.

@@ -9,6 +9,7 @@ from typing import Any
 from xml.etree import ElementTree
 
 from headwater.core.hunting import short_name
+from headwater.core.known_failures import Naming
 from headwater.core.matrix import Cell, Column, span_name
 from headwater.core.matrix_report import MatrixReport
 from headwater.core.results import ProbeResult
@@ -17,6 +18,7 @@ from headwater.report.crew import crew_object
 from headwater.report.machine import comparison_object, probe_object
 from headwater.report.matrix_words import (
     changes_words,
+    named_words,
     needless_lines,
     not_run_line,
     place_words,
@@ -41,6 +43,7 @@ def matrix_object(report: MatrixReport) -> dict[str, Any]:
         "cells_per_second": round(report.rate, 3),
         "probes": [probe_object(result) for _cell, result in report.done],
         "comparisons": [comparison_object(line) for line in report.compared.values()],
+        "failures": [_naming_object(cell, naming) for cell, naming in report.namings.items()],
         "not_run": [
             {"case": cell.row.name, "revision": cell.revision, "series": cell.series, "device": cell.device}
             for cell in report.not_run
@@ -48,6 +51,17 @@ def matrix_object(report: MatrixReport) -> dict[str, Any]:
         "probes_run": report.ran,
         "interrupted": report.interrupted,
         "workers": crew_object(report.crew),
+    }
+
+
+def _naming_object(cell: Cell, naming: Naming) -> dict[str, Any]:
+    return {
+        "case": cell.row.name,
+        "revision": cell.revision,
+        "series": cell.series,
+        "device": cell.device,
+        "by_case": {case: [one.name for one in tests] for case, tests in naming.by_case.items()},
+        "unnamed": [one.name for one in naming.unnamed],
     }
 
 
@@ -147,6 +161,8 @@ def _message(report: MatrixReport, cell: Cell, result: ProbeResult) -> str:
     line = report.compared.get(cell.place) if cell.series else None
     if line is not None and line.changes is not None:
         words += changes_words(line)
+    if cell in report.namings:
+        words += named_words(report.namings[cell])
     return "; ".join(words)
 
 

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from headwater.core.hunting import short_name
+from headwater.core.known_failures import Naming
 from headwater.core.matrix import ranges
 from headwater.core.matrix_report import Look, MatrixReport
 from headwater.core.results import Comparison, ProbeResult
@@ -86,8 +87,9 @@ def suite_entries(report: MatrixReport) -> list[list[str]]:
                 for column in report.columns:
                     before, after = report.at(row, column, device)
                     if before is not None:
+                        first, *second = report.namings_at(row, column, device)
                         line = report.compared.get((row, column.revision, device))
-                        told = (_counts(before), *_failed(before.tests), *_after(line, after))
+                        told = (_counts(before), *_failed(before.tests, first), *_after(line, after, *second))
                         found.setdefault((row.name, device, told), set()).add(column.revision)
     return [
         [f"{name} on {device}, {_where(report, chosen)}: {told[0]}", *told[1:]]
@@ -103,17 +105,27 @@ def _counts(result: ProbeResult) -> str:
     return ", ".join(f"{number} {words.get(what, what)}" for what, number in counts(result.tests).items() if number)
 
 
-def _failed(tests: TestResults) -> list[str]:
+def _failed(tests: TestResults, naming: Naming | None) -> list[str]:
+    """What failed: by the cases that it belongs to, where that is known."""
+    if naming is not None:
+        return named_words(naming)
     failed = [one.name for one in tests if one.result == "failed"]
     return [f"failed: {', '.join(by_function(failed))}"] if failed else []
 
 
-def _after(line: Comparison | None, after: ProbeResult | None) -> list[str]:
+def named_words(naming: Naming) -> list[str]:
+    """The failures by case, and in full those that belong to none."""
+    told = [f"{case}: {', '.join(by_function([one.name for one in tests]))}" for case, tests in naming.by_case.items()]
+    return [*told, *(f"unnamed, of no case in the atlas: {one.name}: {one.reason}" for one in naming.unnamed)]
+
+
+def _after(line: Comparison | None, after: ProbeResult | None, naming: Naming | None = None) -> list[str]:
     if line is None or after is None:
         return []
     if line.changes is None:
         return [f"after the series: {_counts(after)}"]
-    return [f"after the series: {words}" for words in changes_words(line)]
+    still = named_words(naming) if naming is not None else []
+    return [f"after the series: {words}" for words in [*changes_words(line), *still]]
 
 
 def changes_words(line: Comparison) -> list[str]:

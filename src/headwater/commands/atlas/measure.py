@@ -1,26 +1,25 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Measuring a list of cells through the store."""
+"""Measuring cases on revisions through the store."""
 
 from __future__ import annotations
 
-import queue
-from collections import Counter
 from collections.abc import Sequence
-from concurrent.futures import Future, ThreadPoolExecutor, as_completed
 from dataclasses import dataclass
-from threading import Lock
 
 from packaging.version import Version
 
 from headwater.commands.context import Context
+from headwater.commands.hand import Way
+from headwater.commands.matrix.course import Course
+from headwater.commands.matrix.runner import CellRunner
+from headwater.commands.matrix.threads import Threads
+from headwater.commands.remote.hands import hands
+from headwater.core import matrix
 from headwater.core.cases import Case
-from headwater.core.errors import HarnessError
-from headwater.core.events import Advanced, Finished, Started
 from headwater.core.hunting import Point, name_of, sort_key
 from headwater.core.results import ProbeResult
-from headwater.core.verdicts import Evidence, Verdict
 from headwater.effects.commit_subjects import CommitSubjects
-from headwater.effects.probe import ProbeOptions, Prober, Subject
+from headwater.effects.probe import ProbeOptions
 
 
 @dataclass(frozen=True)
@@ -45,92 +44,44 @@ class Measured:
 def measure(
     context: Context, cells: Sequence[Cell], options: ProbeOptions, jobs: int = 1, commits: CommitSubjects | None = None
 ) -> Measured:
-    """Probe every cell, or recall it: `jobs` at a time, those of one release in a row and its neighbours next, so that
-    trees and environments are started once. Interrupted, it gives what is known. `commits` is for cells of commits."""
+    """Probe every cell, or recall it, as cells of a matrix, `jobs` at a time: a revision after the other, so that trees
+    and environments are started once. Interrupted, it gives what is known. `commits` is for cells of commits.
+
+    Raises:
+        ToldToStop: what was run ended with an exit status from 128 on.
+    """
     if not cells:
         return Measured((), 0, False)
-    meter = _Meter(context, options, min(jobs, len(cells)), commits)
-    futures: dict[Future[ProbeResult], int] = {}
-    interrupted = False
-    with ThreadPoolExecutor(meter.jobs, "cell") as pool:
-        try:
-            for place in sorted(range(len(cells)), key=lambda n: sort_key(cells[n].point)):
-                futures[pool.submit(meter.probe, cells[place])] = place
-            _wait_for(context, futures)
-        except KeyboardInterrupt:
-            interrupted = True
-        finally:
-            if not all(future.done() for future in futures):
-                pool.shutdown(wait=False, cancel_futures=True)
-                meter.abandon()
-    rows = {futures[f]: f.result() for f in futures if not f.cancelled() and f.exception() is None}
-    told = [rows[n] for n in sorted(rows) if not _abandoned(rows[n])]
-    return Measured(tuple(told), meter.ran, interrupted)
+    known: dict[str, Case] = {}
+    runner = CellRunner(context, None, None, known)
+    groups = {point: _group(context, runner, point, commits) for point in dict.fromkeys(cell.point for cell in cells)}
+    places = [
+        matrix.Cell(matrix.Row("case", _named(known, cell.case)), name_of(cell.point), cell.device, groups[cell.point])
+        for cell in cells
+    ]
+    order = sorted(range(len(cells)), key=lambda n: (sort_key(cells[n].point), cells[n].device))
+    workers = hands(context, options, Way("local", None, min(jobs, len(cells))), None, None)
+    executor = Threads(runner, workers, one_machine=True)
+    course = Course([places[n] for n in order], f"measuring {len(cells)} cells", context.emit)
+    whole = course.run(executor)
+    return Measured(tuple(course.results[one] for one in places if one in course.results), executor.ran, not whole)
 
 
-class _Meter:
-    """Probes cells from several threads, each with a prober of its own."""
-
-    def __init__(self, context: Context, options: ProbeOptions, jobs: int, commits: CommitSubjects | None) -> None:
-        self._context, self._commits, self.jobs = context, commits, jobs
-        self._probers = [context.prober(options) for _ in range(jobs)]
-        self._free: queue.SimpleQueue[Prober] = queue.SimpleQueue()
-        for prober in self._probers:
-            self._free.put(prober)
-        self._subjects: dict[Point, Subject] = {}
-        self._naming = Lock()
-
-    @property
-    def ran(self) -> int:
-        """How many probes were run."""
-        return sum(prober.ran for prober in self._probers)
-
-    def abandon(self) -> None:
-        """End what is being probed, at once and without a verdict."""
-        for prober in self._probers:
-            prober.abandon()
-
-    def probe(self, cell: Cell) -> ProbeResult:
-        """The row of a cell."""
-        prober = self._free.get()
-        try:
-            return prober.probe(self._subject(cell.point), cell.case, cell.device)
-        except HarnessError as error:
-            evidence = Evidence(type(error).__name__, str(error))
-            return ProbeResult(
-                cell.case.id, name_of(cell.point), None, cell.device, Verdict.HARNESS_ERROR, evidence, 0.0, False, "",
-                None,
-            )  # fmt: skip
-        finally:
-            self._free.put(prober)
-
-    def _subject(self, point: Point) -> Subject:
-        # One a release, so that the warning of a yanked one comes once.
-        with self._naming:
-            if point not in self._subjects:
-                self._subjects[point] = self._made(point)
-            return self._subjects[point]
-
-    def _made(self, point: Point) -> Subject:
-        if isinstance(point, Version):
-            return self._context.subjects.release(self._context.workspace.pins.pin(point))
-        if self._commits is None:
-            raise ValueError(f"{point} is a commit, and nothing was given that makes subjects of commits")
-        return self._commits.subject(point)
+def _named(known: dict[str, Case], case: Case) -> str:
+    """The name of a case among those that are `known`, to which it is added; cases of one id may differ in content."""
+    name, number = case.id, 1
+    while known.setdefault(name, case) is not case:
+        number += 1
+        name = f"{case.id} ({number})"
+    return name
 
 
-def _abandoned(row: ProbeResult) -> bool:
-    """Whether a probe was ended because the run was interrupted, so that its row says nothing."""
-    return row.verdict is Verdict.HARNESS_ERROR and row.evidence.type == "Abandoned"
-
-
-def _wait_for(context: Context, futures: dict[Future[ProbeResult], int]) -> None:
-    """Wait for every row, and tell how far it is. What is no row (a bug of ours) is raised here."""
-    key, counts = "cells", Counter[Verdict]()
-    context.emit(Started(key, f"measuring {len(futures)} cells", len(futures), "cells", long=True))
-    try:
-        for done, future in enumerate(as_completed(futures), 1):
-            counts[future.result().verdict] += 1
-            context.emit(Advanced(key, done))
-    finally:
-        context.emit(Finished(key, ", ".join(f"{counts[v]} {v.words}" for v in Verdict if counts[v])))
+def _group(context: Context, runner: CellRunner, point: Point, commits: CommitSubjects | None) -> str:
+    """The name of a revision's environment."""
+    if isinstance(point, Version):
+        return context.group_name(point)
+    if commits is None:
+        raise ValueError(f"{point} is a commit, and nothing was given that makes subjects of commits")
+    subject = commits.subject(point)
+    runner.give(name_of(point), subject)
+    return context.group_name(subject.pin.version)

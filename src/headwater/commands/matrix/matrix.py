@@ -4,15 +4,16 @@
 from __future__ import annotations
 
 import time
-from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 from packaging.version import Version
 
 from headwater.commands.conformance import as_it_is, comparison, note_missing_suite
 from headwater.commands.context import Context
+from headwater.commands.matrix.course import Course
+from headwater.commands.matrix.naming import name_cells, unless_named
 from headwater.commands.matrix.request import MatrixRequest
 from headwater.commands.matrix.runner import CellRunner
 from headwater.commands.matrix.threads import Threads
@@ -20,8 +21,7 @@ from headwater.commands.patch.choosing import needless_patches, probed_needless
 from headwater.commands.remote.hands import crew_of, hands
 from headwater.commands.repro import choose_cases, on_device
 from headwater.core.commits import Commit
-from headwater.core.errors import BadInput, EnvironmentUnavailable
-from headwater.core.events import Advanced, Finished, Started
+from headwater.core.errors import BadInput
 from headwater.core.hunting import Point, name_of
 from headwater.core.matrix import Cell, Column, Executor, Row, cells_of
 from headwater.core.matrix_report import MatrixReport
@@ -36,7 +36,6 @@ from headwater.effects.upstream_words import resolve
 
 TESTS = ("conformance", "upstream")
 NO_CASES = "none"
-_PROGRESS = "matrix"
 
 
 def matrix(context: Context, request: MatrixRequest) -> MatrixReport:
@@ -52,18 +51,15 @@ def matrix(context: Context, request: MatrixRequest) -> MatrixReport:
     crew = crew_of(context, request.way, request.series is not None)
     workers = hands(context, request.options, request.way, crew, request.repo)
     executor: Executor = Threads(runner, workers, one_machine=crew is None)
-    course = _Course(context, plan)
-    interrupted = False
+    course = Course(plan.cells, f"running {len(plan.cells)} cells", context.emit)
     began = time.monotonic()
-    try:
-        course.run(executor)
-    except KeyboardInterrupt:
-        interrupted = True
+    interrupted = not course.run(executor)
     seconds = time.monotonic() - began
     results, compared = _judged(context, request, plan, course.results)
+    namings = name_cells(context, results, lambda cell: _mended(plan, cell))
     return MatrixReport(
-        plan.columns, plan.rows, plan.devices, request.series, plan.cells, results, compared, seconds,
-        executor.ran + planner.ran, interrupted, request.command, crew.report if crew else None,
+        plan.columns, plan.rows, plan.devices, request.series, plan.cells, unless_named(results, namings), compared,
+        seconds, executor.ran + planner.ran, interrupted, request.command, crew.report if crew else None, namings,
     )  # fmt: skip
 
 
@@ -161,12 +157,9 @@ class _Planner:
 
     def _group(self, point: Point) -> str:
         """The name of the environment; what has none is its own."""
-        pins = self.context.workspace.pins
-        version = self.runner.subject_of(name_of(point)).pin.version if isinstance(point, Commit) else point
-        try:
-            return pins.group_of(version).name
-        except EnvironmentUnavailable:
-            return name_of(point)
+        if isinstance(point, Commit):
+            return self.context.group_name(self.runner.subject_of(point.sha).pin.version)
+        return self.context.group_name(point)
 
     def _tests_at(self, point: Point) -> str | None:
         """The commit whose tests a revision is held against: its own, or the nearest of a release."""
@@ -177,34 +170,6 @@ class _Planner:
         context = self.context
         pin, package = context.workspace.pins.pin(point), context.workspace.pins.package
         return nearest_commit(self.runner.upstream, context.mirror, pin, package, context.emit).commit.sha
-
-
-@dataclass
-class _Course:
-    """Cells on their way: keeps results as they come, and tells how far it is."""
-
-    context: Context
-    plan: _Plan
-    results: dict[Cell, ProbeResult] = field(default_factory=dict)
-    _began: float = field(default_factory=time.monotonic)
-
-    def run(self, executor: Executor) -> None:
-        """Run every cell."""
-        what = f"running {len(self.plan.cells)} cells"
-        self.context.emit(Started(_PROGRESS, what, len(self.plan.cells), "cells"))
-        try:
-            executor.run(self.plan.cells, self._take)
-        finally:
-            self.context.emit(Finished(_PROGRESS))
-
-    def _take(self, cell: Cell, result: ProbeResult) -> None:
-        self.results[cell] = result
-        done, left = len(self.results), len(self.plan.cells) - len(self.results)
-        counts = Counter(one.verdict for one in self.results.values())
-        words = [", ".join(f"{counts[verdict]} {verdict.words}" for verdict in Verdict if counts[verdict])]
-        if left:
-            words.append(f"about {(time.monotonic() - self._began) / done * left:.0f} s left")
-        self.context.emit(Advanced(_PROGRESS, done, " · ".join(words)))
 
 
 def _judged(
@@ -242,6 +207,12 @@ def _expecting(context: Context, plan: _Plan, cell: Cell, result: ProbeResult) -
         return replace(result, expected=Verdict.GOOD if cell.series else Verdict.BAD)
     release = Version(cell.revision) if len(cell.revision) < 40 else None
     return replace(result, expected=context.workspace.atlas.expected(cell.row.name, release))
+
+
+def _mended(plan: _Plan, cell: Cell) -> Sequence[str]:
+    """The cases that the patches mend which are on a cell's tree."""
+    column = next(column for column in plan.columns if column.revision == cell.revision)
+    return _needed(plan.series, column) if cell.series else []
 
 
 def _needed(series: Series | None, column: Column) -> Sequence[str]:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Lock
@@ -24,12 +25,13 @@ from headwater.effects.upstream_git import Upstream
 @dataclass
 class CellRunner:
     """Runs cells with the workspace and caches of `context`. `repo` is the upstream repository that the cells' commits
-    are from, None without one; `cases_dir` a folder with cases beside the workspace's. Threads may share one, each with
-    a hand of its own."""
+    are from, None without one; `cases_dir` a folder with cases beside the workspace's, unless `known` are the cases by
+    id. Threads may share one, each with a hand of its own."""
 
     context: Context
     repo: str | None
     cases_dir: Path | None
+    known: Mapping[str, Case] | None = None
     _subjects: dict[tuple[str, str | None], Subject] = field(default_factory=dict, init=False)
     _cases: dict[tuple[str, str, str | None], Case | None] = field(default_factory=dict, init=False)
     _commits: CommitSubjects | None = field(default=None, init=False)
@@ -54,6 +56,10 @@ class CellRunner:
         if case is None:
             return self._without_tests(cell)
         return hand.probe(subject, case, cell.device)
+
+    def give(self, revision: str, subject: Subject) -> None:
+        """Say what a revision is, so that it is not looked for."""
+        self._subjects[revision, None] = subject
 
     def _subject(self, cell: Cell) -> Subject:
         """The cell's tree, patched or not."""
@@ -97,7 +103,9 @@ class CellRunner:
     def _find_case(self, cell: Cell) -> Case | None:
         workspace = self.context.workspace
         if cell.row.kind == "case":
-            return workspace.cases(self.cases_dir)[cell.row.name]
+            if self.known is None:
+                self.known = workspace.cases(self.cases_dir)
+            return self.known[cell.row.name]
         if cell.row.kind == "conformance":
             return workspace.conformance()
         files = self._test_files(cell)

@@ -218,6 +218,8 @@ class Crew:
             else:
                 with self._turn:
                     self._workers[address] = worker
+                    # What was given up for want of workers stays given up; what is asked from now on can wait for this.
+                    self._over = None
                     self._turn.notify_all()
 
     def _await_first(self) -> None:

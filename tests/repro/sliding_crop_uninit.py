@@ -1,0 +1,34 @@
+# SPDX-License-Identifier: Apache-2.0
+# /// case
+# id = "sliding-crop-uninit"
+# title = "Cropping a sliding-window layer that saw no tokens raises"
+# references = []
+# severity = "crash"
+# time_limit = 60
+# open = true
+# user_sees = "AttributeError: 'NoneType' object has no attribute 'shape', from DynamicCache.crop; before, a TypeError."
+# meanwhile = "Crop only a cache whose layers all hold tokens."
+# [[signature]]
+# type = "Bug"
+# message = "^crop\\(-1\\) of a sliding layer without tokens: 'NoneType' object"
+# ///
+"""Cropping what holds nothing must do nothing."""
+
+import casekit
+import layerkit
+
+
+def run(device: str) -> None:
+    cache = layerkit.dynamic_cache(("sliding_attention",))
+    try:
+        cache.crop(-1)
+    except (AttributeError, TypeError) as exc:
+        # Told as a bug of its own: layers of other kinds raise the same words.
+        casekit.bug(f"crop(-1) of a sliding layer without tokens: {exc}")
+    keys, values = layerkit.key_values(2, 3, device)
+    found, _ = layerkit.append(cache, keys, values, 0)
+    casekit.require(layerkit.same(found, keys), "after the crop the first tokens come back changed")
+
+
+if __name__ == "__main__":
+    casekit.main(run, __file__)
