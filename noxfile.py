@@ -116,6 +116,13 @@ def faults(session: nox.Session) -> None:
 
 
 @nox.session
+def coverage(session: nox.Session) -> None:
+    """Which branches of core/ its own tests reach."""
+    run(session, "develop.py", "coverage", "run", "-m", "pytest", "tests/core", *session.posargs)
+    run(session, "develop.py", "coverage", "report")
+
+
+@nox.session
 def bench(session: nox.Session) -> None:
     """What Headwater costs, as ratios in one run: nox -s bench -- --quick."""
     run(session, "bench.py", *session.posargs)

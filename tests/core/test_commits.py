@@ -119,3 +119,8 @@ def test_a_refusal_shows_no_password() -> None:
     with pytest.raises(BadInput) as caught:
         kind_of_location("ftp://me:hunter2@host/x")
     assert "hunter2" not in str(caught.value)
+
+
+def test_a_commit_in_words() -> None:
+    commit = Commit("0123456789ab" + "c" * 28, datetime(2026, 5, 1, tzinfo=UTC), "mend", None, None)
+    assert str(commit) == "0123456789ab (2026-05-01, mend)"

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from headwater.core.errors import BadInput
-from headwater.core.mail import read_patch
+from headwater.core.mail import read_patch, same_but_ids, with_diff_of
 
 DIFF = b"diff --git a/x b/x\n--- a/x\n+++ b/x\n@@ -1 +1 @@\n-a\n+b\n"
 WORDS = st.text(st.characters(categories=("L", "N", "P", "S", "Zs"), codec="utf-8"), max_size=60)
@@ -90,3 +90,22 @@ def test_a_diff_that_the_message_quotes_is_none_of_the_patch() -> None:
     assert b"b/y" not in patch.diff
     head = patch.content[: patch.content.index(DIFF)]
     assert patch.diff == b"\n" * head.count(b"\n") + DIFF
+
+
+def test_a_backport_says_so_and_names_its_paths() -> None:
+    patch = read_patch("1.patch", mail(body="Why.\n\nOrigin: backport, 0123\n"))
+    assert patch.is_backport and not read_patch("1.patch", mail()).is_backport
+    assert patch.paths == ("x",)
+
+
+def test_ids_of_contents_do_not_count_unless_the_content_is_binary() -> None:
+    one, other = (b"diff --git a/x b/x\nindex %s..2222222\n" % old for old in (b"0000000", b"1111111"))
+    assert same_but_ids(one, other) and not same_but_ids(one, other + b"-a\n")
+    assert not same_but_ids(one + b"\nGIT binary patch\n", other + b"\nGIT binary patch\n")
+
+
+def test_a_diff_is_changed_and_the_message_stays() -> None:
+    new = mail(body="Another reason.\n").replace(b"+b\n", b"+c\n")
+    made = with_diff_of(mail(), new)
+    assert read_patch("1.patch", made).body == "Why."
+    assert made.endswith(DIFF.replace(b"+b\n", b"+c\n"))

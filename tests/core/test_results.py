@@ -8,7 +8,15 @@ from dataclasses import replace
 import pytest
 
 from headwater.core.errors import BadInput
-from headwater.core.results import ProbeResult, also_mended, exit_status, has_accelerator, parse_devices
+from headwater.core.results import (
+    ProbeResult,
+    also_mended,
+    devices_of_patches,
+    exit_status,
+    has_accelerator,
+    parse_devices,
+    torch_words,
+)
 from headwater.core.verdicts import Evidence, Verdict
 
 PASSING = {Verdict.GOOD, Verdict.ABSENT}
@@ -89,3 +97,8 @@ def test_only_good_instead_of_bad_is_mended_beside(verdict: Verdict, expected: V
     mended = (expected, verdict) == (Verdict.BAD, Verdict.GOOD)
     assert also_mended(seen) == (replace(seen, expected=Verdict.GOOD) if mended else seen)
     assert also_mended(seen).as_expected == (seen.as_expected or mended)
+
+
+def test_words_of_torch() -> None:
+    assert (devices_of_patches("2.13.0"), torch_words("2.13.0+cpu")) == (["cpu", "meta"], "torch 2.13.0+cpu")
+    assert (devices_of_patches(None), torch_words(None)) == (["cpu"], "no torch")

@@ -10,6 +10,7 @@ from typing import Any, Literal
 import click
 
 from headwater.cli import completing
+from headwater.cli.options import together
 from headwater.cli.run import common_options, running
 from headwater.commands.atlas import commits as hunts
 from headwater.commands.atlas import page as pages
@@ -40,8 +41,8 @@ def _way_options(function: Callable[..., Any]) -> Callable[..., Any]:
     return fresh(jobs(function))
 
 
-def _measure_options(function: Callable[..., Any]) -> Callable[..., Any]:
-    options: list[Callable[[Callable[..., Any]], Callable[..., Any]]] = [
+_measure_options = together(
+    [
         click.option(
             "--cases",
             multiple=True,
@@ -66,9 +67,7 @@ def _measure_options(function: Callable[..., Any]) -> Callable[..., Any]:
         ),
         _way_options,
     ]
-    for option in reversed(options):
-        function = option(function)
-    return function
+)
 
 
 def _request(common: dict[str, Any], new: bool) -> updates.AtlasRequest:

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Literal
 
@@ -11,12 +10,14 @@ import click
 
 from headwater.cli import completing
 from headwater.cli.again import again
+from headwater.cli.options import together
 from headwater.cli.probing import answer_options
 from headwater.cli.remote import executor_options
-from headwater.cli.run import common_options, running
+from headwater.cli.run import Output, common_options, running
 from headwater.commands.hand import Way
 from headwater.commands.hunt.bisect import bisect
 from headwater.commands.hunt.request import HuntRequest
+from headwater.core.hunting import HuntReport
 from headwater.effects.answers import keep_answer
 from headwater.effects.probe import ProbeOptions
 from headwater.report import machine
@@ -25,9 +26,9 @@ from headwater.report.hunt import hunt_object, print_hunt
 _FILE = click.Path(path_type=Path, dir_okay=False)
 
 
-def _range_options(function: Callable[..., Any]) -> Callable[..., Any]:
-    """What to look for, and where."""
-    options = [
+# What to look for, and where.
+_range_options = together(
+    [
         click.option(
             "--good",
             metavar="REV",
@@ -61,14 +62,12 @@ def _range_options(function: Callable[..., Any]) -> Callable[..., Any]:
             help="Packages: the newest that fit (the locks), those of each revision's day, or old and new crosswise.",
         ),
     ]
-    for option in reversed(options):
-        function = option(function)
-    return function
+)
 
 
-def _way_options(function: Callable[..., Any]) -> Callable[..., Any]:
-    """How to hunt."""
-    options = [
+# How to hunt.
+_way_options = together(
+    [
         click.option(
             "--series",
             metavar="NAME",
@@ -94,9 +93,7 @@ def _way_options(function: Callable[..., Any]) -> Callable[..., Any]:
             help="Write what `git bisect replay` takes, of a hunt over commits.",
         ),
     ]
-    for option in reversed(options):
-        function = option(function)
-    return function
+)
 
 
 @click.command("bisect")
@@ -140,15 +137,20 @@ def bisect_command(
     )
     with running("bisect", as_json, file, offline, root) as (context, output):
         report = bisect(context, request)
-        answer = output.give(
-            lambda console: print_hunt(console, report),
-            **hunt_object(report),
-            probes=[machine.probe_object(row) for row in report.rows],
-            probes_run=report.ran,
-            interrupted=report.interrupted,
-        )
+        answer = _give(output, report)
         if report.changes and not report.interrupted:
             keep_answer(context.cache, report.what, report.device, answer)
         if report.interrupted:
             click.echo(f"headwater: interrupted; the same command goes on: {request.command}", err=True)
         raise click.exceptions.Exit(report.exit_status)
+
+
+def _give(output: Output, report: HuntReport) -> str:
+    """Show the hunt; the text of its JSON object is returned."""
+    return output.give(
+        lambda console: print_hunt(console, report),
+        **hunt_object(report),
+        probes=[machine.probe_object(row) for row in report.rows],
+        probes_run=report.ran,
+        interrupted=report.interrupted,
+    )

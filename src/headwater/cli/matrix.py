@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Literal
 
@@ -11,6 +10,7 @@ import click
 
 from headwater.cli import completing
 from headwater.cli.again import again
+from headwater.cli.options import together
 from headwater.cli.probing import cases_dir_option, probe_options
 from headwater.cli.remote import executor_options
 from headwater.cli.run import common_options, running
@@ -25,9 +25,9 @@ from headwater.report.matrix_files import junit, markdown, matrix_object
 _FILE = click.Path(path_type=Path, dir_okay=False)
 
 
-def _cell_options(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Which cells."""
-    options = [
+# Which cells.
+_cell_options = together(
+    [
         click.option(
             "--releases",
             metavar="SPEC",
@@ -64,23 +64,19 @@ def _cell_options(function: Callable[..., Any]) -> Callable[..., Any]:
             "--repo", envvar="HEADWATER_REPO", metavar="PATH-OR-URL", help="A clone of upstream, or its address."
         ),
     ]
-    for option in reversed(options):
-        function = option(function)
-    return function
+)
 
 
-def _way_options(function: Callable[..., Any]) -> Callable[..., Any]:
-    """How to run them, and where the answer goes."""
-    options = [
+# How to run them, and where the answer goes.
+_way_options = together(
+    [
         click.option(
             "--jobs", type=click.IntRange(1, 64), default=1, show_default=True, metavar="N", help="Cells at a time."
         ),
         click.option("--junit", "junit_file", type=_FILE, metavar="FILE", help="Write JUnit XML to FILE."),
         click.option("--markdown", "markdown_file", type=_FILE, metavar="FILE", help="Write Markdown to FILE."),
     ]
-    for option in reversed(options):
-        function = option(function)
-    return function
+)
 
 
 @click.command("matrix")

@@ -10,6 +10,7 @@ from typing import Any
 import click
 
 from headwater.cli import completing
+from headwater.cli.options import Decorator, together
 from headwater.cli.run import common_options, running
 from headwater.commands.patched import PatchedRequest, test_patched
 from headwater.commands.repro import ReproRequest, repro
@@ -17,9 +18,6 @@ from headwater.core.results import MOST_REPETITIONS
 from headwater.effects.probe import ProbeOptions
 from headwater.report import machine, terminal
 from headwater.report.patched import print_patched
-
-_Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
-
 
 _fresh_option = click.option("--fresh", is_flag=True, help="Run also what is known from earlier runs.")
 _repeat_option = click.option(
@@ -44,10 +42,10 @@ cases_dir_option = click.option(
 )
 
 
-def answer_options(repo: str = "") -> _Decorator:
+def answer_options(repo: str = "") -> Decorator:
     """`--device`, `--jobs`, `--repo`, and those of cases and probes, of what asks many revisions about one case; `repo`
     says what a repository is for."""
-    options: list[_Decorator] = [
+    options: list[Decorator] = [
         click.option("--device", default="cpu", show_default=True, metavar="D", shell_complete=completing.devices),
         click.option(
             "--jobs", type=click.IntRange(1, 64), default=1, show_default=True, metavar="N", help="Probes at a time."
@@ -59,12 +57,7 @@ def answer_options(repo: str = "") -> _Decorator:
         probe_options,
     ]
 
-    def add(function: Callable[..., Any]) -> Callable[..., Any]:
-        for option in reversed(options):
-            function = option(function)
-        return function
-
-    return add
+    return together(options)
 
 
 tree_option = click.option(

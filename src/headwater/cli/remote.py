@@ -5,28 +5,25 @@ from __future__ import annotations
 
 import os
 import socket
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import click
 
+from headwater.cli.options import together
 from headwater.cli.run import common_options, running
 from headwater.commands.remote.serve import be_scheduler, be_worker
 
-
-def executor_options(function: Callable[..., Any]) -> Callable[..., Any]:
-    """`--executor`, `--scheduler`."""
-    options = [
+# `--executor`, `--scheduler`.
+executor_options = together(
+    [
         click.option(
             "--executor", type=click.Choice(["local", "dask"]), default="local", show_default=True,
             help="Run on this machine, or on the workers of a Dask scheduler.",
         ),
         click.option("--scheduler", metavar="ADDRESS", help="The scheduler, e.g. tcp://10.0.0.1:8786."),
-    ]  # fmt: skip
-    for option in reversed(options):
-        function = option(function)
-    return function
+    ]
+)  # fmt: skip
 
 
 @click.command("worker")
