@@ -54,6 +54,14 @@ def test_every_promise_has_a_fault_what_happens_and_a_test() -> None:
         assert re.fullmatch(r"`tests/\S+`", test), promise
 
 
+def test_the_architecture_names_only_what_there_is() -> None:
+    text = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+    named = set(re.findall(r"`([a-z_]+/[a-z_/]+\b)[^`]*`", text))
+    assert len(named) > 80
+    places = (ROOT, ROOT / "src" / "headwater")
+    assert [name for name in sorted(named) if not any([*place.glob(f"{name}*")] for place in places)] == []
+
+
 def site(folder: Path, out: Path) -> subprocess.CompletedProcess[str]:
     """Make the site as `nox -s docs` does."""
     words = re.search(r"strict = \((.*)\)", (ROOT / "noxfile.py").read_text(encoding="utf-8"))

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import ast
 import os
 import re
 import shutil
@@ -71,3 +72,14 @@ def test_nothing_but_pins_and_locks_is_tracked_beside_upstream(root: Path) -> No
     listed = subprocess.run(["git", "ls-files", "upstream"], cwd=root, capture_output=True, text=True, check=True)
     strange = [name for name in listed.stdout.split() if not re.fullmatch(r"upstream/(\w+\.toml|locks/.+\.txt)", name)]
     assert strange == []
+
+
+def test_files_and_functions_are_short(root: Path) -> None:
+    files = [root / "noxfile.py", *(root / "scripts").glob("*.py"), *(root / "src").rglob("*.py")]
+    long = []
+    for file in files:
+        text = file.read_text(encoding="utf-8")
+        long += [str(file)] if text.count("\n") > 400 else []
+        functions = (node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.FunctionDef))
+        long += [f"{file}: {one.name}" for one in functions if (one.end_lineno or 0) - one.lineno >= 40]
+    assert long == []

@@ -3,9 +3,23 @@
 
 from __future__ import annotations
 
-import pytest
+from datetime import UTC, datetime
 
-from headwater.core.hunting import Crossing, HuntReport, Obstacle, obstacle_of
+import pytest
+from packaging.version import Version
+
+from headwater.core.commits import Commit
+from headwater.core.hunting import (
+    Crossing,
+    HuntReport,
+    Obstacle,
+    Point,
+    change_between,
+    obstacle_of,
+    overall,
+    short_name,
+    sort_key,
+)
 from headwater.core.results import HuntResult
 from headwater.core.verdicts import Verdict
 
@@ -51,3 +65,30 @@ def test_only_a_harness_error_is_the_machines() -> None:
     assert {verdict for verdict in Verdict if obstacle_of([GOOD, None, verdict]) == "machine"} == {
         Verdict.HARNESS_ERROR
     }
+
+
+def commit(digit: str, day: int) -> Commit:
+    return Commit(digit * 40, datetime(2026, 5, day, tzinfo=UTC), "mend", None, None)
+
+
+def test_releases_are_listed_before_commits() -> None:
+    points: list[Point] = [commit("a", 2), Version("5.10.0"), commit("b", 1), Version("5.9.0")]
+    assert sorted(points, key=sort_key) == [Version("5.9.0"), Version("5.10.0"), commit("b", 1), commit("a", 2)]
+
+
+def test_a_commit_id_is_shortened_and_a_version_is_not() -> None:
+    assert (short_name("a" * 40), short_name("5.10.1")) == ("a" * 12, "5.10.1")
+
+
+def test_a_change_between_neighbours_names_its_commit() -> None:
+    points = [commit("a", 1), commit("b", 2)]
+    change = change_between("introduced", "commits", points, (GOOD, BAD))
+    assert change.found and change.commit == points[1] and (change.before, change.after) == ("a" * 40, "b" * 40)
+    assert change_between("introduced", "commits", points, (GOOD, BAD), confirmed=False).commit is None
+
+
+def test_a_range_names_no_commit_and_the_finest_level_counts() -> None:
+    releases = change_between("introduced", "releases", [Version("5.4.0"), Version("5.5.0")], (GOOD, BAD))
+    wide = change_between("introduced", "commits", [commit(d, 1) for d in "abc"], (GOOD, BAD))
+    assert (releases.found, wide.found, wide.commit) == (True, False, None)
+    assert (overall([releases]), overall([releases, wide])) == ("found", "range")

@@ -9,6 +9,9 @@ import pytest
 
 from headwater.core.errors import BadInput
 from headwater.core.results import (
+    Comparison,
+    PatchedReport,
+    PatchedRun,
     ProbeResult,
     also_mended,
     devices_of_patches,
@@ -102,3 +105,25 @@ def test_only_good_instead_of_bad_is_mended_beside(verdict: Verdict, expected: V
 def test_words_of_torch() -> None:
     assert (devices_of_patches("2.13.0"), torch_words("2.13.0+cpu")) == (["cpu", "meta"], "torch 2.13.0+cpu")
     assert (devices_of_patches(None), torch_words(None)) == (["cpu"], "no torch")
+
+
+@pytest.mark.parametrize(
+    ("after", "failure", "interrupted", "status"),
+    [
+        (Verdict.GOOD, None, False, 0),
+        (Verdict.BAD, None, False, 1),
+        (Verdict.HARNESS_ERROR, None, False, 5),
+        (Verdict.GOOD, "does not apply", False, 1),
+        (Verdict.GOOD, None, True, 130),
+    ],
+)
+def test_a_patched_run_must_apply_and_mend(after: Verdict, failure: str | None, interrupted: bool, status: int) -> None:
+    line = Comparison("early-init", row(Verdict.BAD, Verdict.BAD), row(after, Verdict.GOOD))
+    run = PatchedRun("5.10.1", (), ("1.patch",), [line], None, failure)
+    report = PatchedReport("s", [run], 2, interrupted)
+    assert report.exit_status == status
+    assert run.in_order == (after is Verdict.GOOD and failure is None)
+
+
+def test_nothing_probed_is_not_as_expected() -> None:
+    assert PatchedReport("s", [], 0, False).exit_status == 1

@@ -343,9 +343,7 @@ def build_ground(folder: Path, index: IndexServer) -> None:
         (root / "tests" / "repro" / f"{name}.py").write_text(case_source(name), encoding="utf-8")
     wheels = folder / "wheels"
     wheels.mkdir()
-    (wheels / "torch-2.13.0-py3-none-any.whl").write_bytes(
-        make_wheel("torch", "2.13.0", {"torch/__init__.py": TORCH.encode()})
-    )
+    _lay(wheels, "torch", "2.13.0", make_wheel("torch", "2.13.0", {"torch/__init__.py": TORCH.encode()}))
     _write_pins(root, wheels, index)
     build_history(folder / "repo")
     ground = Ground(root, folder / "cache", folder / "repo", folder, wheels, ())
@@ -362,17 +360,15 @@ def _write_pins(root: Path, wheels: Path, index: IndexServer) -> None:
         wheel = index.add("transformers", version, files, ["hub>=1.0"])
         pins.append(Pin(Version(version), uploaded, ">=3.10", None, wheel, None))
     groups = []
-    tools = [
-        _lay(wheels, name, *installed(name)) for name in ("pytest", "pluggy", "iniconfig", "packaging", "pygments")
-    ]
+    names = ("pytest", "pluggy", "iniconfig", "packaging", "pygments")
+    tools = [_lay(wheels, name, *installed(name)) for name in names]
     for first, last, hub in (("5.0.0", "5.3.0", "1.0"), ("5.4.0", "5.7.0", "1.5")):
         line = _lay(wheels, "hub", hub, make_wheel("hub", hub, {"hub/__init__.py": f"NUMBER = {hub}\n".encode()}))
         name = f"{first[:3]}-{last[:3]}"
         lock = f"locks/{name}.txt"
         (root / "upstream" / lock).write_text("\n".join([*tools, line, ""]), encoding="utf-8")
         groups.append(EnvironmentGroup(name, Version(first), Version(last), lock))
-    text = set_groups(add_releases(PINS, pins), groups)
-    (root / "upstream" / "transformers.toml").write_text(text, encoding="utf-8")
+    (root / "upstream/transformers.toml").write_text(set_groups(add_releases(PINS, pins), groups), encoding="utf-8")
 
 
 def _lay(wheels: Path, name: str, version: str, wheel: bytes) -> str:
@@ -391,10 +387,10 @@ def copy_ground(template: Path, folder: Path) -> Ground:
             (folder / "cache" / "envs" / env.name).symlink_to(env)
         else:
             shutil.copy(env, folder / "cache" / "envs" / env.name)
-    here = folder / "here"
-    here.mkdir()
+    (folder / "here").mkdir()
     commits = git(folder / "repo", "rev-list", "--reverse", "main").splitlines()
-    return Ground(folder / "workspace", folder / "cache", folder / "repo", here, template / "wheels", commits)
+    workspace, cache, repo, here = (folder / part for part in ("workspace", "cache", "repo", "here"))
+    return Ground(workspace, cache, repo, here, template / "wheels", commits)
 
 
 def interrupt(process: subprocess.Popen[str]) -> Ran:

@@ -18,12 +18,12 @@ from headwater.commands.context import Context
 from headwater.core.errors import HeadwaterError
 from headwater.core.events import Counted, Event
 from headwater.core.redaction import redact
+from headwater.core.results import INTERRUPTED
 from headwater.effects.files import write_atomically
 from headwater.report.machine import document, write_json
 from headwater.report.progress import ProgressReport
 from headwater.report.terminal import print_error, print_lines
 
-INTERRUPTED = 130
 BUG = 5
 
 
