@@ -246,3 +246,9 @@ def test_traveling_files(source: str, others: str) -> None:
 def test_a_helper_that_is_no_python_is_named() -> None:
     with pytest.raises(BadInput, match=r"unseen\.py: not valid Python"):
         traveling_files("early_init.py", "import other", SIBLINGS)
+
+
+def test_a_limit_of_no_time_is_refused() -> None:
+    assert "must be at least 1 second, not 0" in refuse(
+        CASE.replace('severity = "crash"', 'severity = "crash"\n# time_limit = 0', 1)
+    )

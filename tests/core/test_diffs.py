@@ -232,3 +232,8 @@ def test_the_place_of_a_line_that_no_hunk_begins_at() -> None:
     changes = read_diff(b"diff --git a/x b/x\n--- a/x\n+++ b/x\n@@ -3 +3 @@\n-a\n+b\n", "1.patch")
     assert hunk_at(changes, "x", 4) == "x, line 4"
     assert hunk_at(changes, "y", 3) == "y, line 3"
+
+
+def test_a_hunk_with_more_lines_than_its_header_says_is_refused() -> None:
+    with pytest.raises(BadInput, match="has more lines than its header says"):
+        read_diff(b"diff --git a/x b/x\n--- a/x\n+++ b/x\n@@ -1,2 +1 @@\n-a\n+b\n+c\n-d\n", "1.patch")

@@ -147,3 +147,14 @@ def test_damage_never_does_anything_but_refuse_or_read(at: int, new: str, cut: i
 )
 def test_the_stated_version(text: str, version: str | None) -> None:
     assert stated_version(text) == (Version(version) if version else None)
+
+
+def test_a_value_with_a_type_is_read_too() -> None:
+    assert lines(
+        'from setuptools import setup\nneeds: list[str] = ["numpy>=1.17"]\nsetup(install_requires=needs)\n'
+    ) == ["numpy>=1.17"]
+
+
+def test_a_text_made_of_what_is_no_text_is_unknown() -> None:
+    with pytest.raises(SetupUnreadable):
+        read_setup('from setuptools import setup\nn = ["a"]\nsetup(install_requires=[f"{n}"])\n')
