@@ -29,7 +29,7 @@ def copy(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A copy of what the repository holds."""
     folder = tmp_path_factory.mktemp("copy") / "head water"
     folder.mkdir()
-    for name in ("src", "scripts", "patches", "tests/bench", "tests/repro", "tests/conformance"):
+    for name in ("src", "scripts", "patches", "tests/bench", "tests/mutants", "tests/repro", "tests/conformance"):
         shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__", "*.egg-info"))
     for name in ("pyproject.toml", "README.md", "LICENSE", "noxfile.py"):
         shutil.copy(ROOT / name, folder / name)

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import os
 import threading
 from collections.abc import Callable, Mapping
 from dataclasses import replace
@@ -259,3 +260,13 @@ def test_a_file_that_is_linked_twice_counts_once(tmp_path: Path) -> None:
     assert once >= 50_000
     assert size_of(tmp_path) - once < 8192
     assert size_of(tmp_path / "missing") == 0
+
+
+def test_what_goes_while_it_is_measured_counts_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As a file that another run renames into its place."""
+    (tmp_path / "stays").write_bytes(b"x" * 50_000)
+    before, walk = size_of(tmp_path), os.walk
+    monkeypatch.setattr(
+        os, "walk", lambda path: [(place, folders, [*files, "gone"]) for place, folders, files in walk(path)]
+    )
+    assert size_of(tmp_path) == before >= 50_000

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 import pytest
@@ -64,3 +65,18 @@ def test_the_file_is_named_by_the_library(tmp_path: Path) -> None:
     (root / "upstream" / "small.toml").rename(root / "upstream" / "other.toml")
     with pytest.raises(BadInput, match=r"upstream/other\.toml has the pins of small; call it small\.toml"):
         _ = Workspace(root).pins
+
+
+def test_cases_elsewhere_use_every_helper_of_the_workspace(tmp_path: Path, root: Path) -> None:
+    """And their own where they have one of that name."""
+    cases = tmp_path / "cases"
+    cases.mkdir()
+    shutil.copy(root / "tests" / "repro" / "early_init.py", cases / "elsewhere.py")
+    text = (cases / "elsewhere.py").read_text(encoding="utf-8")
+    (cases / "elsewhere.py").write_text(text.replace('id = "early-init"', 'id = "elsewhere"'), encoding="utf-8")
+    (cases / "casekit.py").write_text("OWN = True\n", encoding="utf-8")
+    workspace = Workspace(root)
+    assert sorted(workspace.helpers) == ["casekit.py", "layerkit.py", "modelkit.py"]
+    files = workspace.cases(cases)["elsewhere"].files
+    assert files["layerkit.py"] == workspace.helpers["layerkit.py"]
+    assert files["casekit.py"] == b"OWN = True\n"

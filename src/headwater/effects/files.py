@@ -81,9 +81,13 @@ def size_of(path: Path, seen: set[tuple[int, int]] | None = None) -> int:
     """The bytes that a file, or everything below a folder, takes on disk. A file linked twice counts once, and one that
     is in `seen` (device and inode), which grows, not at all."""
     seen = set() if seen is None else seen
+    below = (Path(place) / name for place, folders, files in os.walk(path) for name in (*folders, *files))
     total = 0
-    for entry in [path, *path.rglob("*")] if path.exists() else []:
-        state = entry.lstat()
+    for entry in (path, *below):
+        try:
+            state = entry.lstat()
+        except FileNotFoundError:
+            continue  # Another run has renamed or removed it meanwhile.
         if (state.st_dev, state.st_ino) not in seen:
             seen.add((state.st_dev, state.st_ino))
             total += state.st_blocks * 512

@@ -18,7 +18,7 @@ from headwater.core.errors import BadInput
 from headwater.core.naming import no_such
 from headwater.core.targets import Kind, kind_of, named_files, python_source, take_apart, upstream_closure
 from headwater.effects.git import GitDir
-from headwater.effects.workspace import HELPER, PACKAGED_CASES, Workspace
+from headwater.effects.workspace import PACKAGED_CASES, Workspace
 
 PARAMETERS = "headwater_target.json"
 _RUNNERS: Mapping[Kind, str] = {"script": "run_script.py", "executable": "run_executable.py", "tests": "run_tests.py"}
@@ -158,10 +158,11 @@ class _Loader:
         return replace(case, id=title, title=title, files=everything, time_limit=limit, network=self._network)
 
     def _python_beside(self, folder: Path) -> dict[str, bytes]:
-        """The python files of a folder; the workspace's helper for cases where it has none of its own."""
-        helper = self._workspace.own_cases / HELPER
-        shared = {HELPER: helper.read_bytes()} if helper.is_file() else {}
-        return {**shared, **{path.name: path.read_bytes() for path in folder.glob("*.py") if path.is_file()}}
+        """The python files of a folder, and the workspace's helpers for cases where it has none of its own."""
+        return {
+            **self._workspace.helpers,
+            **{path.name: path.read_bytes() for path in folder.glob("*.py") if path.is_file()},
+        }
 
     def _traveling(self, path: Path, content: bytes, kind: Kind) -> dict[str, bytes]:
         """A file and those beside it that it imports or names, directly or through another."""

@@ -262,9 +262,15 @@ class Workspace:
         path = self.atlas_file
         return read_atlas(self.read_text(path), path.name) if path.is_file() else Atlas(())
 
+    @cached_property
+    def helpers(self) -> dict[str, bytes]:
+        """The files beside the workspace's cases that are none themselves, by name: what any case may import."""
+        files = {path.name: path.read_bytes() for path in sorted(self.own_cases.glob("*.py"))}
+        return {name: text for name, text in files.items() if metadata_block(text.decode("utf-8", "replace")) is None}
+
     def atlas_cases(self) -> dict[str, Case]:
         """The cases that the atlas is about: the workspace's own, and no others that a user may have."""
-        own = {case.id for case in cases_in(self.own_cases, self.own_cases / HELPER)}
+        own = {case.id for case in cases_in(self.own_cases, {})}
         return {case_id: case for case_id, case in self.cases().items() if case_id in own}
 
     def case_folders(self, extra: Path | None) -> list[Path]:
@@ -284,7 +290,7 @@ class Workspace:
         found: dict[str, Case] = {}
         places: dict[str, Path] = {}
         for folder in self.case_folders(extra):
-            for case in cases_in(folder, self.own_cases / HELPER):
+            for case in cases_in(folder, self.helpers):
                 if case.id in found:
                     raise BadInput(f"two cases are called {case.id}: {places[case.id]} and {folder / case.file}")
                 found[case.id], places[case.id] = case, folder / case.file
@@ -347,8 +353,8 @@ def packaged_case(file: str, tests: Mapping[str, bytes]) -> Case:
     return replace(case, files={**case.files, **tests})
 
 
-def cases_in(folder: Path, helper: Path) -> list[Case]:
-    """The cases of a folder; those that have no helper file beside them use the workspace's.
+def cases_in(folder: Path, helpers: Mapping[str, bytes]) -> list[Case]:
+    """The cases of a folder; of `helpers`, the workspace's, they use those that they have not beside them.
 
     Raises:
         BadInput: there is no such folder, or a case in it cannot be read.
@@ -356,7 +362,6 @@ def cases_in(folder: Path, helper: Path) -> list[Case]:
     if not folder.is_dir():
         raise BadInput(f"the cases' folder {folder} is not there")
     own = {path.name: path.read_bytes() for path in sorted(folder.glob("*.py"))}
-    shared = {HELPER: helper.read_bytes()} if helper.is_file() else {}
     cases = []
     for name, content in own.items():
         try:
@@ -364,5 +369,5 @@ def cases_in(folder: Path, helper: Path) -> list[Case]:
         except UnicodeDecodeError as error:
             raise BadInput(f"{folder / name}: not UTF-8 at byte {error.start}") from error
         if metadata_block(source) is not None:
-            cases.append(read_case(name, source, {**shared, **own}))
+            cases.append(read_case(name, source, {**helpers, **own}))
     return cases

@@ -185,7 +185,7 @@ def test_a_case_of_a_users_by_its_path(load: Callable[..., Target], here: Path, 
     write(here / "mine.py", source)
     target = load("mine.py")
     assert (target.kind, target.learns, target.case.file) == ("case", False, "mine.py")
-    assert sorted(target.case.files) == ["casekit.py", "mine.py"]
+    assert sorted(target.case.files) == ["casekit.py", "layerkit.py", "mine.py"]
     assert target.case.signatures
 
 

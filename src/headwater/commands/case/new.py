@@ -168,7 +168,7 @@ def _learn(context: Context, request: NewCaseRequest, ends: _Ends) -> tuple[Lear
         what = {"case": "a case already; copy it to tests/repro", "tests": "a test; name a script that runs"}
         raise BadInput(f"{request.script} is {what.get(target.kind, 'no python script')}")
     beside = [name for name in target.case.files if not name.startswith("headwater_")]
-    needed = [name for name in beside if name not in (request.script.name, HELPER)]
+    needed = [name for name in beside if name not in (request.script.name, *context.workspace.helpers)]
     if needed:
         raise BadInput(f"{request.script} needs {needed[0]} beside it; put all of it into one file")
     cells = [Cell(target.case, one) for one in ends.points]
@@ -203,7 +203,7 @@ def _make(
     signature = signature_from(bug, row.evidence)
     new = NewCase(case_id, title, reference, severity, signature, network=request.options.allow_network)
     source = case_source(new, script)
-    return read_case(file, source, {HELPER: (context.workspace.own_cases / HELPER).read_bytes()}), source
+    return read_case(file, source, context.workspace.helpers), source
 
 
 def _prove(rows: Sequence[ProbeResult], ends: _Ends, interrupted: bool) -> None:

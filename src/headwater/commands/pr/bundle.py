@@ -16,7 +16,7 @@ from headwater.core.errors import BadInput
 from headwater.core.mail import read_patch
 from headwater.core.pr_evidence import CASES, EVIDENCE_TEXT, PrEvidence
 from headwater.effects.pr_folder import read_bundle_evidence, read_patches
-from headwater.effects.workspace import HELPER, cases_in
+from headwater.effects.workspace import cases_in
 from headwater.report.pr_files import evidence_text
 
 
@@ -82,8 +82,7 @@ def hold(context: Context, folder: Path) -> Held:
         raise BadInput(f"{folder} is for {evidence.package}, and this workspace is for {package}")
     cases: dict[str, Case] = {}
     if evidence.cases:
-        helper = context.workspace.own_cases / HELPER
-        cases = {case.id: case for case in cases_in(folder / CASES, helper)}
+        cases = {case.id: case for case in cases_in(folder / CASES, context.workspace.helpers)}
     patches = read_patches(folder)
     if not patches:
         raise BadInput(f"{folder} holds no *.patch file; make the bundle anew with `headwater pr {evidence.series}`")
