@@ -4,6 +4,7 @@
 # title = "batch_repeat_interleave and batch_select_indices raise on linear-attention and on static layers"
 # references = []
 # severity = "crash"
+# devices = ["cpu", "cuda", "mps", "xpu"]
 # time_limit = 60
 # open = true
 # user_sees = "AttributeError: 'LinearAttentionLayer' object has no attribute 'batch_select_indices'."
