@@ -136,15 +136,17 @@ def measure(context: Context, folder: Path, rounds: int, tell: Callable[[str], N
     ours, git, proved = f"hunt over {GOOD} to {BAD}", "git bisect run with uv run", "the same, ends and answer proved"
     names: list[str] = []
     samplers: dict[str, Sampler] = {}
-    for way, action in ((ours, partial(hunts.ours, "--fresh")), (git, hunts.by_hand)):
-        for state in ("cold", "warm"):
-            names.append(f"{way}, {state}")
-            samplers[names[-1]] = partial(hunts.sample, action, state)
-            if way == git:
-                names.append(f"{proved}, {state}")
-                samplers[names[-1]] = hunts.sample_proofs
-    names.append(f"{again}, warm")
-    samplers[names[-1]] = partial(hunts.sample, hunts.ours, "warm")
+    fresh = partial(hunts.ours, "--fresh")
+    ways: list[tuple[str, str, Callable[[], None]]] = [
+        (ours, "cold", fresh), (ours, "warm", fresh), (again, "warm", hunts.ours),
+        (git, "cold", hunts.by_hand), (git, "warm", hunts.by_hand),
+    ]  # fmt: skip
+    for way, state, action in ways:
+        names.append(f"{way}, {state}")
+        samplers[names[-1]] = partial(hunts.sample, action, state)
+        if way == git:
+            names.append(f"{proved}, {state}")
+            samplers[names[-1]] = hunts.sample_proofs
     found = interleaved(samplers, names, rounds, tell)
 
     def samples(way: str, state: str) -> Samples:
