@@ -144,7 +144,9 @@ def parse(words: Sequence[str] | None) -> argparse.Namespace:
     """What to do."""
     listed = "\n".join(f"  {name}: {what}" for name, what in OPERATORS.items())
     parser = argparse.ArgumentParser(
-        prog="mutants", description=f"{__doc__}\n{listed}", formatter_class=argparse.RawDescriptionHelpFormatter
+        prog="python scripts/mutants.py",
+        description=f"{__doc__}\n{listed}",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("--release", default="5.24.0", help="whose file is mutated (default %(default)s)")
     parser.add_argument("--file", default="cache_utils.py", help="below the package (default %(default)s)")
