@@ -20,8 +20,8 @@ from headwater.bootstrap import _stamp
 
 Nox = Callable[..., subprocess.CompletedProcess[str]]
 OTHERS = {
-    "repro", "test-patched", "matrix", "bisect", "audit", "report", "pr-diff", "checkout", "tests", "faults", "bench",
-    "docs", "mutants", "lint", "typing",
+    "repro", "test-patched", "matrix", "bisect", "audit", "report", "pr-diff", "checkout", "tests", "coverage",
+    "faults", "bench", "docs", "mutants", "lint", "typing",
 }  # fmt: skip
 
 
