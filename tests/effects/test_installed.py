@@ -102,8 +102,8 @@ def test_environments_of_headwater_s_and_nox_s_own_are_not_the_user_s(tmp_path: 
             {"url": "https://user:hunter2@host/t.git", "vcs_info": {"vcs": "git", "commit_id": "abc"}},
             "commit abc of https://***@host/t.git",
         ),
-        ({"url": "file:///work/t", "dir_info": {"editable": True}}, "the folder file:///work/t, editable"),
-        ({"url": "file:///work/t", "dir_info": {}}, "the folder file:///work/t"),
+        ({"url": "file:///somewhere/t", "dir_info": {"editable": True}}, "the folder file:///somewhere/t, editable"),
+        ({"url": "file:///somewhere/t", "dir_info": {}}, "the folder file:///somewhere/t"),
         ({"url": "file:///t-5.10.2-py3-none-any.whl", "archive_info": {}}, None),
     ],
 )
