@@ -46,6 +46,8 @@ def main() -> int:
         errors.print(f"bench: hyperfine, which times whole processes, is not installed: {HOW_TO_GET}", soft_wrap=True)
         return 2
     os.environ.setdefault("HEADWATER_CACHE", str(ROOT / ".cache" / "bench"))
+    # Whoever times python has it keep its byte code, as it does by itself.
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
     shed_git_variables()
     try:
         with ProgressReport(errors) as progress, ExitStack() as exits:

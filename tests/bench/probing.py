@@ -127,7 +127,7 @@ class Bench:
 
     def bare_fork(self) -> Sampler:
         """Samples bare forks of one process, started here and ended with the bench; their byte code is there."""
-        words = [BARE_FORK, self.environment.preload, self.home.cases, Path(self.case.file).stem]
+        words = [BARE_FORK, self.environment.preload.path, self.home.cases, Path(self.case.file).stem]
         argv = [str(self.environment.python), *map(str, words)]
         process = self._exits.enter_context(_talking(argv, self.home.work, self._plain_environment))
         sample = partial(_ask, process)

@@ -162,9 +162,11 @@ def test_locks_made_anew_leave_no_old_ones(pinned: Bench) -> None:
     pinned.release("5.2.0", ["hub==1.0"])
     pinned.update()
     assert pinned.groups() == [("5.0.0", "5.1.0"), ("5.2.0", "5.2.0")]
+    listed = pinned.root / "upstream" / "locks" / "imports.txt"
+    listed.write_text("hub\n", encoding="utf-8")
     pinned.update("--locks")
     assert pinned.groups() == [("5.0.0", "5.2.0")]
-    assert len(pinned.files()) == 2
+    assert len(pinned.files()) == 3 and listed.is_file(), "the list of imports is no lock"
     assert pinned.locked("5.0.0")["hub"] == "1.0"
     assert pinned.run("pins", "check").status == 0
 

@@ -21,6 +21,7 @@ import signal
 import socket
 import sys
 import time
+from collections.abc import Iterator
 from types import ModuleType
 from typing import Any
 
@@ -57,8 +58,9 @@ class Server:
         """Import the modules `needed`, without which it cannot serve; then answer until the other end of the socket is
         closed, which it is however its process ends."""
         take_in_orphans()
-        for name in needed:
-            importlib.import_module(name)
+        with nothing_collected():
+            for name in needed:
+                importlib.import_module(name)
         self._tell("ready")
         while True:
             packet, descriptors, _flags, _address = socket.recv_fds(self._control, PACKET, 2)
@@ -75,12 +77,13 @@ class Server:
 
     def _preload(self, modules: list[str]) -> None:
         failed = []
-        for name in modules:
-            if name not in sys.modules:
-                try:
-                    importlib.import_module(name)
-                except Exception as error:
-                    failed.append(f"{name}: {type(error).__name__}")
+        with nothing_collected():
+            for name in modules:
+                if name not in sys.modules:
+                    try:
+                        importlib.import_module(name)
+                    except Exception as error:
+                        failed.append(f"{name}: {type(error).__name__}")
         gc.collect()
         gc.freeze()
         self._tell("preloaded", failed=failed)
@@ -115,6 +118,16 @@ class Server:
         left = not stopped and not all_have_ended(_PATIENCE)
         end_descendants()
         self._tell("ended", status=os.waitstatus_to_exitcode(status), left=left)
+
+
+@contextlib.contextmanager
+def nothing_collected() -> Iterator[None]:
+    """No collection of garbage meanwhile: imports make little, and every collection looks at all that they left."""
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.enable()
 
 
 def end_descendants() -> None:

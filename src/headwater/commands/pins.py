@@ -15,11 +15,17 @@ from headwater.core.errors import HarnessError
 from headwater.core.events import Note
 from headwater.core.pins import IndexFile, Pin, Pins, read_pins
 from headwater.core.pins_text import add_releases, set_groups, set_values
+from headwater.effects.bytecode import modules_in, site_packages
 from headwater.effects.files import write_atomically
 from headwater.effects.index import IndexRelease
 from headwater.effects.locks import Lock, LockMaker
 from headwater.effects.mirror import Mirror
 from headwater.effects.workspace import Workspace
+
+_IMPORTS = """\
+# The modules of environments' packages that probes import, in the order in which they do. An environment is built with
+# the byte code of these alone, and has them there before the first probe. `headwater pins imports` writes this.
+"""
 
 
 @dataclass(frozen=True)
@@ -116,7 +122,9 @@ def _make_locks(context: Context, pins: Pins, new: Sequence[Pin], from_scratch: 
 
 
 def _remove_unused_locks(workspace: Workspace, text: str) -> None:
-    used = {Path(group.lock).name for group in read_pins(text, workspace.pins_file.name).groups}
+    used = {workspace.imports_file.name} | {
+        Path(group.lock).name for group in read_pins(text, workspace.pins_file.name).groups
+    }
     for path in (workspace.upstream / "locks").glob("*.txt"):
         if path.name not in used:
             path.unlink()
@@ -136,6 +144,32 @@ def _record_trees(context: Context, text: str) -> tuple[str, list[str]]:
     if len(mirror.imported()) > before:
         mirror.repack(anew=True)
     return set_values(text, values), [f"{v}: tree {ids['tree']}" for v, ids in values.items()]
+
+
+def imports(context: Context) -> PinsReport:
+    """Record which modules of their packages the environments of this machine import for probes: those alone are
+    compiled when one is built. Of a group of releases without an environment here what is recorded stays.
+
+    Raises:
+        HarnessError: nothing was probed here yet.
+    """
+    workspace = context.workspace
+    names: list[str] = []
+    without: list[str] = []
+    for group in workspace.pins.groups:
+        environment = context.environments.describe(workspace.pins.pin(group.last))
+        learned = modules_in(site_packages(environment.folder), environment.preload.read())
+        names += learned
+        without += [] if learned else [group.name]
+    if not names:
+        raise HarnessError(
+            "no environment here has imported a package for a probe; `headwater repro RELEASE` runs some"
+        )
+    listed = list(dict.fromkeys([*names, *(workspace.imports if without else ())]))
+    write_atomically(workspace.imports_file, _IMPORTS + "".join(f"{name}\n" for name in listed))
+    lines = [f"{len(listed)} modules are recorded in {workspace.imports_file.relative_to(workspace.root)}"]
+    lines += [f"what is recorded of {name} stays: no probe ran in that environment here" for name in without]
+    return PinsReport(tuple(lines), True)
 
 
 def check(context: Context) -> PinsReport:

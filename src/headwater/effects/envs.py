@@ -21,8 +21,10 @@ from headwater.core.keys import environment_key
 from headwater.core.pins import Pin
 from headwater.core.results import torch_words
 from headwater.effects import proc
+from headwater.effects.bytecode import compile_files, modules_in, site_packages
 from headwater.effects.index import Index
 from headwater.effects.inventory import first_difference, state_below
+from headwater.effects.preload import Preload
 from headwater.effects.torch_source import TorchSource, find_torch
 from headwater.effects.uv import python_version, run_uv
 from headwater.effects.workspace import Workspace
@@ -69,9 +71,9 @@ class Environment:
         return self.folder / "bin" / "python"
 
     @property
-    def preload(self) -> Path:
+    def preload(self) -> Preload:
         """What a fork server imports ahead of probes; beside the environment, which stays as it was published."""
-        return self.folder.with_suffix(".preload.json")
+        return Preload(self.folder.with_suffix(".preload.json"))
 
 
 class Environments:
@@ -160,14 +162,12 @@ class Environments:
         try:
             with cache.building("env") as folder:
                 env = folder / "env"
-                # What is damaged may be linked to uv's own cache: that is passed by then.
-                _install(env, folder, wanted.lock, self._torch, self._offline, damaged)
-                _check_health(env, wanted)
-                _describe(env, wanted)
+                modules = self._fill(env, folder, wanted, anew=damaged)
                 cache.environments.mkdir(parents=True, exist_ok=True)
                 if damaged:
                     wanted.folder.rename(folder / "old")
                 env.rename(wanted.folder)
+                wanted.preload.write(modules)
             self._emit(Counted("environments", 1))
             note = ""
         except HeadwaterError as error:
@@ -175,6 +175,29 @@ class Environments:
             raise self._failed[wanted.key] from error
         finally:
             self._emit(Finished(what, note))
+
+    def _fill(self, env: Path, folder: Path, wanted: Environment, anew: bool) -> list[str]:
+        """Make the environment at `env`, and give the modules in it that probes import, as far as they are known."""
+        imports = self._workspace.imports
+        requirements = folder / "requirements.txt"
+        requirements.write_text(wanted.lock, encoding="utf-8")
+        python = env / "bin" / "python"
+        run_uv("venv", "--quiet", "--no-project", "--relocatable", "--python", sys.executable, str(env))
+        install = ["pip", "install", "--quiet", "--python", str(python)]
+        install += [] if imports else ["--compile-bytecode"]
+        # What is damaged may be linked to uv's own cache: that is passed by then.
+        install += ["--no-cache"] if anew else []
+        run_uv(*install, "--require-hashes", "--requirements", str(requirements), offline=self._offline)
+        if self._torch is not None:
+            # The lock holds what torch requires: this adds torch alone, or torch and the libraries of a CUDA build.
+            run_uv(*install, *self._torch.arguments, offline=self._offline)
+        modules = modules_in(site_packages(env), imports)
+        if modules:
+            # Nothing compiles them later, since nothing is written to an environment.
+            compile_files(python, list(modules.values()), folder)
+        _check_health(env, wanted)
+        _describe(env, wanted)
+        return list(modules)
 
 
 def _build_failure(wanted: Environment, error: HeadwaterError) -> HeadwaterError:
@@ -184,20 +207,6 @@ def _build_failure(wanted: Environment, error: HeadwaterError) -> HeadwaterError
     message = f"the environment for {wanted.name} could not be built: {error.output}"
     impossible = "No solution found" in error.output or "no wheels with a matching" in error.output
     return EnvironmentUnavailable(message) if impossible else HarnessError(message)
-
-
-def _install(env: Path, folder: Path, lock: str, torch: TorchSource | None, offline: bool, anew: bool) -> None:
-    requirements = folder / "requirements.txt"
-    requirements.write_text(lock, encoding="utf-8")
-    python = str(env / "bin" / "python")
-    run_uv("venv", "--quiet", "--no-project", "--relocatable", "--python", sys.executable, str(env))
-    # Each call compiles what it installs: nothing compiles it later, since nothing is written to an environment.
-    install = ["pip", "install", "--quiet", "--compile-bytecode", "--python", python]
-    install += ["--no-cache"] if anew else []
-    run_uv(*install, "--require-hashes", "--requirements", str(requirements), offline=offline)
-    if torch is not None:
-        # The lock holds what torch requires, so this adds torch alone, or torch and the libraries of a CUDA build.
-        run_uv(*install, *torch.arguments, offline=offline)
 
 
 def _check_health(env: Path, wanted: Environment) -> None:

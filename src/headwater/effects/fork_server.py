@@ -21,8 +21,9 @@ from headwater.child.serve import PACKET, descendants
 from headwater.core.errors import HarnessError
 from headwater.core.events import Counted, Emit, Note, silent
 from headwater.core.keys import Limits
-from headwater.effects.child import CHILD_VERSION, PROTOCOL, SERVER, Scratch, child_command, child_environment
-from headwater.effects.files import write_atomically
+from headwater.effects.bytecode import site_packages
+from headwater.effects.child import PROTOCOL, SERVER, Scratch, child_command, child_environment
+from headwater.effects.preload import Preload
 from headwater.effects.proc import Process, await_end, end_group, end_strays, start_in_group
 from headwater.effects.watch import ChildRun, Pipes, Watch
 
@@ -42,16 +43,14 @@ class ForkServer:
     """One running server. `preload` is the file with the modules to import first; it grows with every probe that
     imports more of the environment than is there already."""
 
-    def __init__(self, python: Path, scratch: Scratch, preload: Path, torch: bool, emit: Emit = silent) -> None:
+    def __init__(self, python: Path, scratch: Scratch, preload: Preload, torch: bool, emit: Emit = silent) -> None:
         """Start it, in an environment with or without `torch`, and wait until it is ready.
 
         Raises:
             ServerDied: it could not be started, or did not import torch; its last line is said.
         """
         self._scratch, self._preload, self._emit = scratch, preload, emit
-        self._site = (
-            python.parent.parent / "lib" / f"python{sys.version_info[0]}.{sys.version_info[1]}" / "site-packages"
-        )
+        self._site = site_packages(python.parent.parent)
         self._seen: dict[str, None] = {}
         self._mark = secrets.token_hex(8)
         self._log = scratch.root / "server.log"
@@ -70,7 +69,7 @@ class ForkServer:
                 raise ServerDied(f"{python} could not be started: {error}") from error
         try:
             self._await("ready", _START)
-            self._import(self._known())
+            self._import(self._preload.read())
         except ServerDied:
             self.close()
             raise
@@ -115,7 +114,7 @@ class ForkServer:
             self._seen.update(dict.fromkeys(fresh))
             return
         wanted = [*self._seen, *(name for name in fresh if self._is_environments(name))]
-        write_atomically(self._preload, json.dumps({"child": CHILD_VERSION, "modules": wanted}))
+        self._preload.write(wanted)
         self._import(wanted)
         self._seen.update(dict.fromkeys(fresh))
 
@@ -126,14 +125,6 @@ class ForkServer:
             return False
         return top in sys.stdlib_module_names or (self._site / top).is_dir() or (self._site / f"{top}.py").is_file()
 
-    def _known(self) -> list[str]:
-        """What earlier servers learned."""
-        try:
-            known = json.loads(self._preload.read_text(encoding="utf-8"))
-            return list(known["modules"]) if known["child"] == CHILD_VERSION else []
-        except (OSError, ValueError, KeyError, TypeError):
-            return []
-
     def _import(self, modules: Sequence[str]) -> None:
         if not modules:
             return
@@ -141,7 +132,7 @@ class ForkServer:
         try:
             failed = self._await("preloaded", _START)["failed"]
         except ServerDied:
-            self._preload.unlink(missing_ok=True)
+            self._preload.forget()
             raise
         self._seen.update(dict.fromkeys(modules))
         if failed:
@@ -213,7 +204,7 @@ class ForkServers:
         return Scratch(self._scratch / key[:20])
 
     def answer(
-        self, key: str, python: Path, preload: Path, request: Mapping[str, object], limits: Limits,
+        self, key: str, python: Path, preload: Preload, request: Mapping[str, object], limits: Limits,
         renew: Callable[[], object] = bool,
     ) -> ChildRun:  # fmt: skip
         """Have a request answered in the environment `key`; the server is started if need be, and again if it dies:
@@ -234,7 +225,9 @@ class ForkServers:
                 self.discard(key)
                 raise
 
-    def _answer(self, key: str, python: Path, preload: Path, request: Mapping[str, object], limits: Limits) -> ChildRun:
+    def _answer(
+        self, key: str, python: Path, preload: Preload, request: Mapping[str, object], limits: Limits
+    ) -> ChildRun:
         server = self._servers.get(key)
         if server is None:
             server = ForkServer(python, self.scratch_of(key), preload, bool(request["torch"]), self._emit)

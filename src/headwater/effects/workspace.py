@@ -247,6 +247,19 @@ class Workspace:
         return self.read_text(path)
 
     @property
+    def imports_file(self) -> Path:
+        """The list of `imports`."""
+        return self.upstream / "locks" / "imports.txt"
+
+    @cached_property
+    def imports(self) -> tuple[str, ...]:
+        """The modules of environments' packages that probes import, in the order in which they do; none where the
+        workspace has no list."""
+        path = self.imports_file
+        lines = self.read_text(path).splitlines() if path.is_file() else []
+        return tuple(line for line in lines if line and not line.startswith("#"))
+
+    @property
     def own_cases(self) -> Path:
         """The folder with the workspace's own cases."""
         return self.root / "tests" / "repro"

@@ -106,7 +106,7 @@ def test_no_module_of_one_tree_is_there_for_the_next(lab: Lab) -> None:
     assert lab.run("from transformers.late import X\nassert X == 1", tree=first).verdict is Verdict.GOOD
     assert lab.run("assert transformers.X == 2", tree=second).verdict is Verdict.GOOD
     names = "assert 'transformers' not in sys.modules"
-    text = Path(lab.environments.environment.preload).read_text(encoding="utf-8")
+    text = lab.environments.environment.preload.path.read_text(encoding="utf-8")
     assert "transformers" not in text, names
 
 
