@@ -8,7 +8,7 @@ import statistics
 from itertools import combinations, pairwise
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from reductions import World, drive, make_world, plain_ddmin
 
@@ -69,6 +69,7 @@ def test_any_order_of_units_gives_an_answer_that_is_minimal(seed: int, sprinkled
 
 
 @given(SEEDS, SPRINKLED)
+@example(21297, 0)
 def test_stopped_at_any_moment_the_best_so_far_flips(seed: int, sprinkled: int) -> None:
     world = make_world(seed, sprinkled=sprinkled)
     reduction = Reduction(world.likely)
@@ -80,7 +81,8 @@ def test_stopped_at_any_moment_the_best_so_far_flips(seed: int, sprinkled: int) 
         sizes.append(len(answer.subset))
         (step,) = reduction.next_steps(1)
         reduction.mark(step, world.judge(step))
-    assert sizes[0] == len(world.units)
+    # Of a single unit nothing is to be asked: both ends are proved.
+    assert sizes[:1] == ([len(world.units)] if len(world.units) > 1 else [])
 
 
 @given(SEEDS, SPRINKLED)
