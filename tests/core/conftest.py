@@ -4,12 +4,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import settings
 from packaging.version import Version
-
-# A machine that is busy with probes must not fail a property for its time.
-settings.register_profile("core", deadline=None)
-settings.load_profile("core")
 
 RELEASES = (
     "4.56.0 4.56.1 4.56.2 4.57.0 4.57.1 4.57.2 4.57.3 4.57.4 4.57.5 4.57.6 "
