@@ -3,13 +3,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any, Literal
 
 import click
 
 from headwater.cli import completing
-from headwater.cli.options import together
+from headwater.cli.options import fresh_option, jobs_option, releases_option, repo_option, together
 from headwater.cli.run import common_options, running
 from headwater.commands.atlas import commits as hunts
 from headwater.commands.atlas import page as pages
@@ -29,15 +28,6 @@ def atlas_group() -> None:
     """
 
 
-def _way_options(function: Callable[..., Any]) -> Callable[..., Any]:
-    """`--fresh` and `--jobs`."""
-    fresh = click.option("--fresh", is_flag=True, help="Run also what is known from earlier runs.")
-    jobs = click.option(
-        "--jobs", type=click.IntRange(1, 64), default=1, show_default=True, metavar="N", help="Probes at a time."
-    )
-    return fresh(jobs(function))
-
-
 _measure_options = together(
     [
         click.option(
@@ -47,14 +37,7 @@ _measure_options = together(
             shell_complete=completing.cases,
             help="Only these cases: ids, with commas.",
         ),
-        click.option(
-            "--releases",
-            default="all",
-            show_default=True,
-            metavar="SPEC",
-            shell_complete=completing.releases,
-            help="5.10.1, '>=5.5.0,<5.13' ...",
-        ),
+        releases_option("", default="all"),
         click.option(
             "--devices",
             multiple=True,
@@ -62,7 +45,8 @@ _measure_options = together(
             shell_complete=completing.devices,
             help="Default: cpu. On several they must agree.",
         ),
-        _way_options,
+        fresh_option,
+        jobs_option(),
     ]
 )
 
@@ -181,9 +165,7 @@ def atlas_check(**common: Any) -> None:
 
 @atlas_group.command("commits")
 @click.argument("cases", nargs=-1, metavar="[CASE]...", shell_complete=completing.cases)
-@click.option(
-    "--repo", envvar="HEADWATER_REPO", required=True, metavar="PATH-OR-URL", help="A clone of upstream, or its address."
-)
+@repo_option(required=True)
 @click.option("--check", is_flag=True, help="Hunt nothing; prove again the commits that are recorded.")
 @click.option("--write", is_flag=True, help="Write each commit into the atlas as it is found.")
 @click.option(
@@ -193,7 +175,8 @@ def atlas_check(**common: Any) -> None:
     show_default=True,
     help="Packages: the newest that fit (the locks), or those of each revision's day.",
 )
-@_way_options
+@fresh_option
+@jobs_option()
 @common_options
 def atlas_commits(
     cases: tuple[str, ...],

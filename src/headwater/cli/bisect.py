@@ -10,8 +10,7 @@ import click
 
 from headwater.cli import completing
 from headwater.cli.again import again
-from headwater.cli.options import together
-from headwater.cli.probing import answer_options
+from headwater.cli.options import answer_options, series_option, together
 from headwater.cli.remote import executor_options
 from headwater.cli.run import Output, common_options, running
 from headwater.commands.hand import Way
@@ -68,12 +67,7 @@ _range_options = together(
 # How to hunt.
 _way_options = together(
     [
-        click.option(
-            "--series",
-            metavar="NAME",
-            shell_complete=completing.series,
-            help="Apply this series wherever it applies, to get past another bug.",
-        ),
+        series_option("Apply this series wherever it applies, to get past another bug."),
         click.option(
             "--confidence",
             type=click.FloatRange(0.5, 1, min_open=True, max_open=True),

@@ -9,6 +9,7 @@ from typing import Any
 import click
 
 from headwater.cli import completing
+from headwater.cli.options import fresh_option, jobs_option, repo_option
 from headwater.cli.run import common_options, running
 from headwater.commands.case.check import check_cases
 from headwater.commands.case.new import NewCaseRequest, new_case
@@ -17,10 +18,6 @@ from headwater.effects.probe import ProbeOptions
 from headwater.report import cases as shown
 from headwater.report import machine
 from headwater.report.atlas import entry_object
-
-_JOBS = click.option(
-    "--jobs", type=click.IntRange(1, 64), default=1, show_default=True, metavar="N", help="Probes at a time."
-)
 
 
 @click.group("case")
@@ -53,8 +50,8 @@ def case_list(**common: Any) -> None:
 @case_group.command("check")
 @click.argument("ids", nargs=-1, metavar="[ID]...", shell_complete=completing.cases)
 @click.option("--mutants", is_flag=True, help="Each case made worse on purpose must fail its self-test.")
-@click.option("--fresh", is_flag=True, help="Run also what is known from earlier runs.")
-@_JOBS
+@fresh_option
+@jobs_option()
 @common_options
 def case_check(ids: tuple[str, ...], mutants: bool, fresh: bool, jobs: int, **common: Any) -> None:
     """Run each case's self-test: bad on one release that the atlas names, and good on another.
@@ -87,14 +84,12 @@ def case_check(ids: tuple[str, ...], mutants: bool, fresh: bool, jobs: int, **co
     "--bad", required=True, metavar="REV", shell_complete=completing.releases, help="A revision where it fails."
 )
 @click.option("--good", metavar="REV", shell_complete=completing.releases, help="A revision where it does not.")
-@click.option(
-    "--repo", envvar="HEADWATER_REPO", metavar="PATH-OR-URL", help="A clone of upstream, or its address, for commits."
-)
+@repo_option(", for commits")
 @click.option("--id", "case_id", metavar="ID", help="The case's id; default: from the script's name.")
 @click.option("--title", metavar="TEXT", help="One line of what is wrong; default: the failure.")
 @click.option("--releases", metavar="SPEC", help="Where to probe the case; default: the releases around the bad one.")
 @click.option("--allow-network", is_flag=True, help="Let the script use the network; the case says `network = true`.")
-@_JOBS
+@jobs_option()
 @common_options
 def case_new(allow_network: bool, **asked: Any) -> None:
     """Make a case of a reporter's script.

@@ -8,6 +8,7 @@ from typing import Any
 import click
 
 from headwater.cli import completing
+from headwater.cli.options import series_option
 from headwater.cli.run import common_options, running
 from headwater.commands.checkout import checkout
 from headwater.report import terminal
@@ -15,12 +16,7 @@ from headwater.report import terminal
 
 @click.command("checkout")
 @click.argument("revision", shell_complete=completing.releases)
-@click.option(
-    "--series",
-    metavar="NAME",
-    shell_complete=completing.series,
-    help="With the patches of this series as commits on top.",
-)
+@series_option("With the patches of this series as commits on top.")
 @common_options
 def checkout_command(revision: str, series: str | None, **common: Any) -> None:
     """Lay out a git work tree of a release under upstream/checkouts/, to read and edit.

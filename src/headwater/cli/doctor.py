@@ -8,6 +8,7 @@ from typing import Any
 import click
 from click.shell_completion import get_completion_class
 
+from headwater.cli.options import repo_option
 from headwater.cli.run import common_options, running
 from headwater.commands.doctor import doctor
 from headwater.core.diagnosis import exit_status
@@ -18,7 +19,7 @@ COMPLETE = "_HEADWATER_COMPLETE"
 
 
 @click.command("doctor")
-@click.option("--repo", envvar="HEADWATER_REPO", metavar="PATH-OR-URL", help="A clone of upstream, or its address.")
+@repo_option()
 @common_options
 def doctor_command(repo: str | None, **common: Any) -> None:
     """Say what this machine has and lacks of what Headwater uses, and what each lack costs. Nothing is changed.

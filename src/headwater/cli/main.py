@@ -31,8 +31,8 @@ Exit status:
 # In the order of the help: where each command is. A module is imported when its command is asked for, since all of
 # them take longer to import than a known verdict takes to answer.
 COMMANDS = {
-    "repro": "probing:repro_command",
-    "test-patched": "probing:test_patched_command",
+    "repro": "repro:repro_command",
+    "test-patched": "patched:test_patched_command",
     "matrix": "matrix:matrix_command",
     "bisect": "bisect:bisect_command",
     "reduce": "reduce:reduce_command",

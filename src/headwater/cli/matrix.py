@@ -10,8 +10,15 @@ import click
 
 from headwater.cli import completing
 from headwater.cli.again import again
-from headwater.cli.options import together
-from headwater.cli.probing import cases_dir_option, probe_options
+from headwater.cli.options import (
+    cases_dir_option,
+    jobs_option,
+    probe_options,
+    releases_option,
+    repo_option,
+    series_option,
+    together,
+)
 from headwater.cli.remote import executor_options
 from headwater.cli.run import common_options, running
 from headwater.commands.hand import Way
@@ -28,12 +35,7 @@ _FILE = click.Path(path_type=Path, dir_okay=False)
 # Which cells.
 _cell_options = together(
     [
-        click.option(
-            "--releases",
-            metavar="SPEC",
-            shell_complete=completing.releases,
-            help="5.10.1, '>=5.5.0,<5.13' ...; default: all that are pinned.",
-        ),
+        releases_option("; default: all that are pinned."),
         click.option(
             "--commits", multiple=True, metavar="REV", help="Commits, tags, branches or dates too; needs --repo."
         ),
@@ -51,18 +53,11 @@ _cell_options = together(
             shell_complete=completing.cases,
             help="Only these cases; `none` for the tests alone.",
         ),
-        click.option(
-            "--series",
-            metavar="NAME",
-            shell_complete=completing.series,
-            help="Each cell also with this series, where the revision needs it.",
-        ),
+        series_option("Each cell also with this series, where the revision needs it."),
         click.option(
             "--tests", multiple=True, metavar="T,T", help="Also `conformance`, and `upstream`: the library's own tests."
         ),
-        click.option(
-            "--repo", envvar="HEADWATER_REPO", metavar="PATH-OR-URL", help="A clone of upstream, or its address."
-        ),
+        repo_option(),
     ]
 )
 
@@ -70,9 +65,7 @@ _cell_options = together(
 # How to run them, and where the answer goes.
 _way_options = together(
     [
-        click.option(
-            "--jobs", type=click.IntRange(1, 64), default=1, show_default=True, metavar="N", help="Cells at a time."
-        ),
+        jobs_option("Cells"),
         click.option("--junit", "junit_file", type=_FILE, metavar="FILE", help="Write JUnit XML to FILE."),
         click.option("--markdown", "markdown_file", type=_FILE, metavar="FILE", help="Write Markdown to FILE."),
     ]

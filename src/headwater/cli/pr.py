@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from headwater.cli import completing
-from headwater.cli.probing import cases_dir_option, repetition_options
+from headwater.cli.options import cases_dir_option, repetition_options
 from headwater.cli.run import common_options, folder_options, running
 from headwater.commands.pr.check import check
 from headwater.commands.pr.make import PrRequest, make_pr

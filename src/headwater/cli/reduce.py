@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from headwater.cli import completing
-from headwater.cli.probing import answer_options
+from headwater.cli.options import answer_options, series_option
 from headwater.cli.run import common_options, running
 from headwater.commands.reduce.backport import backport
 from headwater.commands.reduce.command import reduce_command as run_reduction
@@ -25,7 +25,7 @@ _lines_option = click.option(
     metavar="N",
     help="At most N probes for leaving out single lines of hunks.",
 )
-_answer_options = answer_options(repo=": commits as ends, and the commit of each hunk")
+_answer_options = answer_options(": commits as ends, and the commit of each hunk")
 
 
 def _options(common: dict[str, Any]) -> ReduceOptions:
@@ -46,9 +46,7 @@ def _options(common: dict[str, Any]) -> ReduceOptions:
     shell_complete=completing.releases,
     help="The newer side, with another verdict.",
 )
-@click.option(
-    "--series", metavar="NAME", shell_complete=completing.series, help="Apply this series on both sides first."
-)
+@series_option("Apply this series on both sides first.")
 @_lines_option
 @_answer_options
 @common_options
