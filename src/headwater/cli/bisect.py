@@ -9,10 +9,10 @@ from typing import Any, Literal
 import click
 
 from headwater.cli import completing
-from headwater.cli.again import again
 from headwater.cli.options import answer_options, series_option, together
 from headwater.cli.remote import executor_options
 from headwater.cli.run import Output, common_options, running
+from headwater.cli.same_command import same_command
 from headwater.commands.hand import Way
 from headwater.commands.hunt.bisect import bisect
 from headwater.commands.hunt.request import HuntRequest
@@ -126,7 +126,7 @@ def bisect_command(
         what=what,
         options=ProbeOptions(fresh, repeat, allow_network),
         way=Way(executor, scheduler, jobs),
-        command=again(words, ("undo", "log", "replay", "git_log")),
+        command=same_command(words, ("undo", "log", "replay", "git_log")),
         **asked,
     )
     with running("bisect", as_json, file, offline, root) as (context, output):

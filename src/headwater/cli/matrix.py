@@ -9,7 +9,6 @@ from typing import Any, Literal
 import click
 
 from headwater.cli import completing
-from headwater.cli.again import again
 from headwater.cli.options import (
     cases_dir_option,
     jobs_option,
@@ -21,6 +20,7 @@ from headwater.cli.options import (
 )
 from headwater.cli.remote import executor_options
 from headwater.cli.run import common_options, running
+from headwater.cli.same_command import same_command
 from headwater.commands.hand import Way
 from headwater.commands.matrix.matrix import matrix
 from headwater.commands.matrix.request import MatrixRequest
@@ -99,7 +99,7 @@ def matrix_command(
 
     Status 0: every cell was run and has the verdict that the atlas expects (where it knows nothing: good or absent).
     """
-    command = again(words, ("junit_file", "markdown_file"))
+    command = same_command(words, ("junit_file", "markdown_file"))
     request = MatrixRequest(
         options=ProbeOptions(fresh, repeat, allow_network), way=Way(executor, scheduler, jobs), command=command, **asked
     )

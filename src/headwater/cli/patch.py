@@ -9,6 +9,7 @@ from typing import Any
 import click
 
 from headwater.cli import completing
+from headwater.cli.options import releases_option
 from headwater.cli.patch_tree import TREE_COMMANDS
 from headwater.cli.run import common_options, running
 from headwater.commands.patch.carry import abort, carry, resume
@@ -40,14 +41,7 @@ for command in TREE_COMMANDS:
 
 @patch_group.command("status", short_help="In which state every patch is on every release.")
 @click.argument("names", nargs=-1, metavar="[SERIES]...", shell_complete=completing.series)
-@click.option(
-    "--releases",
-    default="all",
-    show_default=True,
-    metavar="SPEC",
-    shell_complete=completing.releases,
-    help="5.10.1, '>=5.5.0,<5.13' ...",
-)
+@releases_option("", default="all")
 @common_options
 def patch_status(names: tuple[str, ...], releases: str, **common: Any) -> None:
     """Say in which state every patch is on every release. Nothing is checked out.

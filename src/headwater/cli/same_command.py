@@ -12,7 +12,7 @@ import click
 NOT_ASKED = frozenset({"as_json", "file", "offline", "root", "fresh", "jobs", "executor", "scheduler"})
 
 
-def again(words: click.Context, not_asked: Collection[str] = ()) -> str:
+def same_command(words: click.Context, not_asked: Collection[str] = ()) -> str:
     """The command line of `words`, without what does not belong to the question and without defaults."""
     said = ["headwater", str(words.info_name)]
     for parameter in words.command.params:
