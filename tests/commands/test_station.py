@@ -16,7 +16,7 @@ from headwater.commands.remote.identity import identify
 from headwater.commands.remote.station import Station
 from headwater.core.events import silent
 from headwater.core.verdicts import Verdict
-from headwater.effects.kept import NotKnown, Recaller, TellingStore, keep
+from headwater.effects.between_stores import NotKnown, Recaller, TellingStore, keep
 from headwater.effects.probe import ProbeOptions
 from headwater.effects.store import Store
 

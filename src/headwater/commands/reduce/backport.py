@@ -28,7 +28,7 @@ from headwater.core.results import ProbeResult
 from headwater.core.series import require_name
 from headwater.core.series_text import file_name, new_series
 from headwater.core.verdicts import Verdict
-from headwater.effects.beside import beside
+from headwater.effects.anchored_merge import anchored_merge
 from headwater.effects.carrying import commit_tree
 from headwater.effects.merging import Bench, Step
 from headwater.effects.patch_text import patch_text
@@ -134,7 +134,7 @@ def _merged(oracle: Oracle, report: ReductionReport, patch: Patch, pin: Pin, ont
         step = Step(patch, base, fixed)
         merged = bench.merge(step, onto)
         if merged.tree is None and not merged.misplaced:
-            merged = beside(bench, step, onto) or merged
+            merged = anchored_merge(bench, step, onto) or merged
         if merged.tree is None:
             kind = "is misplaced" if merged.misplaced else "conflicts"
             raise PatchFailed(

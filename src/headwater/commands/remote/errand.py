@@ -9,8 +9,8 @@ from headwater.core.cases import Case
 from headwater.core.crew import Identity
 from headwater.core.results import ProbeResult
 from headwater.core.verdicts import Verdict
+from headwater.effects.between_stores import Kept
 from headwater.effects.envs import DatedLock
-from headwater.effects.kept import Kept
 from headwater.effects.probe import ProbeOptions
 
 _WITHOUT_PROBE = (Verdict.HARNESS_ERROR, Verdict.UNTESTABLE, Verdict.UNAVAILABLE)

@@ -16,8 +16,8 @@ from headwater.core.cases import Case
 from headwater.core.errors import BadInput, ToldToStop
 from headwater.core.results import ProbeResult
 from headwater.core.verdicts import Evidence, Verdict
+from headwater.effects.between_stores import NotKnown, Recaller, keep
 from headwater.effects.cluster import Cluster
-from headwater.effects.kept import NotKnown, Recaller, keep
 from headwater.effects.probe import ProbeOptions, Subject, nothing
 from headwater.effects.store import Store
 

@@ -10,9 +10,9 @@ from headwater.commands.context import Context
 from headwater.commands.remote.identity import identify
 from headwater.commands.remote.station import Station, open_station
 from headwater.core.events import Note
+from headwater.effects.between_stores import TellingStore
 from headwater.effects.cluster import serve_scheduler, serve_worker
 from headwater.effects.files import write_atomically
-from headwater.effects.kept import TellingStore
 from headwater.effects.probe import ProbeOptions
 
 

@@ -14,7 +14,7 @@ from headwater.core.crew import Identity
 from headwater.core.errors import BadInput, HarnessError, PatchFailed, ToldToStop
 from headwater.core.results import ProbeResult
 from headwater.core.verdicts import Evidence, Verdict
-from headwater.effects.kept import TellingStore
+from headwater.effects.between_stores import TellingStore
 from headwater.effects.probe import Prober, Subject
 
 

@@ -8,7 +8,7 @@ from headwater.core.states import Merged
 from headwater.effects.merging import Bench, Step
 
 
-def beside(bench: Bench, step: Step, onto: str) -> Merged | None:
+def anchored_merge(bench: Bench, step: Step, onto: str) -> Merged | None:
     """The merge of a step by one anchor a change, with the referee's word; None where a change has no anchor, or where
     the step does anything else than change texts that all three trees have."""
     git = bench.git
@@ -20,7 +20,7 @@ def beside(bench: Bench, step: Step, onto: str) -> Merged | None:
     made = {path: merge_anchored(*(found[path] for found in texts)) for path in paths}
     if None in made.values():
         return None
-    index, work = bench.folder / "beside", bench.folder / "content"
+    index, work = bench.folder / "anchored", bench.folder / "content"
     git("read-tree", onto, index=index)
     for path, content in made.items():
         work.write_bytes(content or b"")
