@@ -16,7 +16,7 @@ from headwater.cli.same_command import same_command
 from headwater.commands.hand import Way
 from headwater.commands.hunt.bisect import bisect
 from headwater.commands.hunt.request import HuntRequest
-from headwater.core.hunting import HuntReport
+from headwater.core.hunt_report import HuntReport
 from headwater.effects.answers import keep_answer
 from headwater.effects.probe import ProbeOptions
 from headwater.report import machine

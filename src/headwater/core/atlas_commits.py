@@ -11,7 +11,7 @@ from packaging.version import Version
 
 from headwater.core.atlas import Atlas, AtlasChange, AtlasEntry, ChangeKind
 from headwater.core.atlas_text import axis_of, cases_of, ordered_changes
-from headwater.core.hunting import HuntChange
+from headwater.core.hunt_report import HuntChange
 from headwater.core.releases import is_on_main_line
 
 CommitState = Literal["found", "recorded", "open", "broken", "failed"]

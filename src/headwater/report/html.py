@@ -18,7 +18,7 @@ from packaging.version import Version
 
 from headwater import __version__
 from headwater.core.drawing import tree_of
-from headwater.core.hunting import short_name
+from headwater.core.hunt_report import short_name
 from headwater.core.report_data import MEASURED_ON, CaseData, ReportData, Turn
 from headwater.core.results import has_accelerator
 from headwater.core.verdicts import Verdict

@@ -10,7 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from headwater.core.answers import SIDES
-from headwater.core.hunting import Crossing, HuntChange, HuntReport, short_name
+from headwater.core.hunt_report import Crossing, HuntChange, HuntReport, short_name
 from headwater.core.verdicts import Verdict
 from headwater.report.crew import crew_lines, crew_object
 from headwater.report.reduction import print_reduction, reduction_object

@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from headwater.core.hunting import short_name
+from headwater.core.hunt_report import short_name
 from headwater.core.matrix import Column, Row, span_name
 from headwater.core.matrix_report import Look, MatrixReport
 from headwater.core.verdicts import Verdict

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import Any
 from xml.etree import ElementTree
 
-from headwater.core.hunting import short_name
+from headwater.core.hunt_report import short_name
 from headwater.core.known_failures import Naming
 from headwater.core.matrix import Cell, Column, span_name
 from headwater.core.matrix_report import MatrixReport

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
-from headwater.core.hunting import short_name
+from headwater.core.hunt_report import short_name
 from headwater.core.known_failures import Naming
 from headwater.core.matrix import ranges
 from headwater.core.matrix_report import Look, MatrixReport

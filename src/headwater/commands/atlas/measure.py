@@ -16,7 +16,7 @@ from headwater.commands.matrix.threads import Threads
 from headwater.commands.remote.hands import hands
 from headwater.core import matrix
 from headwater.core.cases import Case
-from headwater.core.hunting import Point, name_of, sort_key
+from headwater.core.hunt_report import Point, name_of, sort_key
 from headwater.core.results import ProbeResult
 from headwater.effects.commit_subjects import CommitSubjects
 from headwater.effects.probe import ProbeOptions

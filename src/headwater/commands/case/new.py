@@ -17,7 +17,7 @@ from headwater.core.atlas_text import ranges
 from headwater.core.case_making import NewCase, case_id_of, case_source, read_reference, signature_from
 from headwater.core.cases import Case, is_case_id, read_case
 from headwater.core.errors import BadInput, HarnessError
-from headwater.core.hunting import Point, name_of, short_name, sort_key
+from headwater.core.hunt_report import Point, name_of, short_name, sort_key
 from headwater.core.learning import Learned, learn
 from headwater.core.releases import nearest, select
 from headwater.core.results import ProbeResult

@@ -26,7 +26,7 @@ from headwater.commands.remote.hands import crew_of, hands
 from headwater.core.commits import Commit
 from headwater.core.errors import BadInput, HarnessError, ToldToStop
 from headwater.core.history import lines, path
-from headwater.core.hunting import (
+from headwater.core.hunt_report import (
     Crossing,
     Found,
     HuntChange,
@@ -39,7 +39,7 @@ from headwater.core.hunting import (
 )
 from headwater.core.marks import JUDGED, Find
 from headwater.core.narrowing import Limits
-from headwater.core.reducing import ReductionReport
+from headwater.core.reduction_report import ReductionReport
 from headwater.core.releases import is_on_main_line
 from headwater.core.results import HuntResult, parse_devices
 from headwater.effects.commit_subjects import CommitSubjects

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from headwater.commands.hunt.oracle import Oracle
 from headwater.core.errors import EnvironmentUnavailable
-from headwater.core.hunting import Crossing, Point, name_of, short_name
+from headwater.core.hunt_report import Crossing, Point, name_of, short_name
 from headwater.core.verdicts import Verdict
 from headwater.effects.envs import DatedLock
 

@@ -12,7 +12,7 @@ from typing import Protocol
 from headwater.commands.hunt.oracle import Oracle, first_done
 from headwater.core.commits import Commit
 from headwater.core.events import Note
-from headwater.core.hunting import Point, name_of, short_name
+from headwater.core.hunt_report import Point, name_of, short_name
 from headwater.core.results import ProbeResult
 from headwater.core.verdicts import Verdict
 

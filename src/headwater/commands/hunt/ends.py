@@ -12,7 +12,7 @@ from packaging.version import Version
 from headwater.commands.hunt.drive import Course
 from headwater.commands.hunt.oracle import Oracle
 from headwater.core.history import path
-from headwater.core.hunting import Obstacle, Point, name_of, obstacle_of
+from headwater.core.hunt_report import Obstacle, Point, name_of, obstacle_of
 from headwater.core.learning import learn
 from headwater.core.marks import Find
 from headwater.core.outward import Outward

@@ -9,7 +9,7 @@ from headwater.commands.hunt.drive import Course
 from headwater.commands.hunt.oracle import Oracle
 from headwater.commands.hunt.plain import HuntInterrupted
 from headwater.core.bayes import BayesianSearch
-from headwater.core.hunting import Found, Level, Point, change_between, name_of, obstacle_of
+from headwater.core.hunt_report import Found, Level, Point, change_between, name_of, obstacle_of
 from headwater.core.marks import Find
 from headwater.core.verdicts import Verdict
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from headwater.commands.hunt.oracle import Oracle
 from headwater.core.errors import BadInput
-from headwater.core.hunting import HuntChange
+from headwater.core.hunt_report import HuntChange
 from headwater.core.learning import LearnedSignature
 from headwater.core.marks import JUDGED, Find, side
 from headwater.core.verdicts import Verdict

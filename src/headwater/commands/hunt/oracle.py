@@ -23,7 +23,7 @@ from headwater.core.errors import (
     ToldToStop,
 )
 from headwater.core.events import Note
-from headwater.core.hunting import Point, name_of, short_name
+from headwater.core.hunt_report import Point, name_of, short_name
 from headwater.core.learning import rejudged
 from headwater.core.recording import Recording
 from headwater.core.results import ProbeResult

@@ -15,7 +15,7 @@ from headwater.core.bisection import Bisection
 from headwater.core.commits import Commit
 from headwater.core.errors import BadInput
 from headwater.core.history import Line, plan
-from headwater.core.hunting import Found, Level, Point, change_between, name_of, obstacle_of
+from headwater.core.hunt_report import Found, Level, Point, change_between, name_of, obstacle_of
 from headwater.core.marks import Find
 from headwater.core.verdicts import Verdict
 from headwater.effects.nearest_commit import nearest_commit

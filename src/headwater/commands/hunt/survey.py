@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from headwater.commands.hunt.drive import Course
 from headwater.commands.hunt.oracle import Oracle
 from headwater.core.changes import Change, Changes, Gap
-from headwater.core.hunting import HuntChange, Level, Point, change_between, name_of, short_name
+from headwater.core.hunt_report import HuntChange, Level, Point, change_between, name_of, short_name
 from headwater.core.verdicts import Verdict
 
 

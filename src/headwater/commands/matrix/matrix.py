@@ -22,7 +22,7 @@ from headwater.commands.remote.hands import crew_of, hands
 from headwater.commands.repro import choose_cases, on_device
 from headwater.core.commits import Commit
 from headwater.core.errors import BadInput
-from headwater.core.hunting import Point, name_of
+from headwater.core.hunt_report import Point, name_of
 from headwater.core.matrix import Cell, Column, Executor, Row, cells_of
 from headwater.core.matrix_report import MatrixReport
 from headwater.core.releases import select

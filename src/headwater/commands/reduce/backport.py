@@ -22,7 +22,7 @@ from headwater.core.errors import BadInput, PatchFailed
 from headwater.core.events import Note
 from headwater.core.mail import Patch
 from headwater.core.pins import Pin
-from headwater.core.reducing import BackportReport, ReductionReport, require_judged
+from headwater.core.reduction_report import BackportReport, ReductionReport, require_judged
 from headwater.core.releases import is_on_main_line
 from headwater.core.results import ProbeResult
 from headwater.core.series import require_name

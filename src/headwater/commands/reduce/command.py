@@ -7,7 +7,7 @@ from headwater.commands.context import Context
 from headwater.commands.reduce.origin import traced
 from headwater.commands.reduce.reduce import reduce
 from headwater.commands.reduce.request import ReduceOptions, make_oracle
-from headwater.core.reducing import ReductionReport
+from headwater.core.reduction_report import ReductionReport
 from headwater.effects.upstream_words import resolve
 
 

@@ -10,8 +10,8 @@ from headwater.commands.hunt.oracle import Oracle
 from headwater.commands.hunt.plain import commit_of
 from headwater.core.commits import Commit
 from headwater.core.errors import BadInput, HarnessError
-from headwater.core.hunting import Point
-from headwater.core.reducing import KeptHunk, ReductionReport
+from headwater.core.hunt_report import Point
+from headwater.core.reduction_report import KeptHunk, ReductionReport
 from headwater.effects.upstream_git import Upstream
 
 _ID = re.compile(r"\b[0-9a-f]{40}\b")

@@ -13,12 +13,12 @@ from headwater.commands.hunt.oracle import Oracle, first_done
 from headwater.core.changesets import Unit
 from headwater.core.errors import BadInput, HarnessError
 from headwater.core.events import Finished, Note, Started
-from headwater.core.hunting import Point, name_of, short_name
+from headwater.core.hunt_report import Point, name_of, short_name
 from headwater.core.likely import Frame, Likely, Recorded, judge_units
 from headwater.core.narrowing import Limits, Outcome
 from headwater.core.recording import Recording
-from headwater.core.reducing import KeptHunk, ReductionReport, Size, Step, Whole
 from headwater.core.reduction import Reduction, Subset, Tested
+from headwater.core.reduction_report import KeptHunk, ReductionReport, Size, Step, Whole
 from headwater.core.results import ProbeResult
 from headwater.core.syntax import Syntax, line_layers
 from headwater.core.verdicts import Verdict

@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from headwater.core.errors import HarnessError
-from headwater.core.reducing import ReductionReport, ReductionResult, require_judged
+from headwater.core.reduction_report import ReductionReport, ReductionResult, require_judged
 from headwater.core.results import ProbeResult
 from headwater.core.verdicts import Evidence, Verdict
 

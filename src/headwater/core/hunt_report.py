@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a hunt is asked and what it answers, in the words of every kind of hunt."""
+"""What a hunt answers, in the words of every kind of hunt."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from packaging.version import Version
 
 from headwater.core.commits import Commit
 from headwater.core.crew import CrewReport
-from headwater.core.reducing import ReductionReport
+from headwater.core.reduction_report import ReductionReport
 from headwater.core.results import INTERRUPTED, HuntResult, ProbeResult
 from headwater.core.verdicts import Verdict
 

@@ -9,7 +9,7 @@ import pytest
 from packaging.version import Version
 
 from headwater.core.commits import Commit
-from headwater.core.hunting import (
+from headwater.core.hunt_report import (
     Crossing,
     HuntReport,
     Obstacle,
