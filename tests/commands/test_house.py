@@ -37,7 +37,7 @@ def lint_imports(folder: Path) -> subprocess.CompletedProcess[str]:
         ("commands/repro.py", "import subprocess", "One door to processes"),
         ("effects/trees.py", "import requests", "One door to the index"),
         ("commands/repro.py", "import git", "One door to git"),
-        ("commands/remote/crew.py", "import distributed", "One door to Dask"),
+        ("commands/remote/workers.py", "import distributed", "One door to Dask"),
     ],
 )
 def test_a_planted_import_breaks_its_contract(root: Path, tmp_path: Path, file: str, line: str, contract: str) -> None:

@@ -10,10 +10,10 @@ from typing import Literal
 from packaging.version import Version
 
 from headwater.core.commits import Commit
-from headwater.core.crew import CrewReport
 from headwater.core.reduction_report import ReductionReport
 from headwater.core.results import INTERRUPTED, HuntResult, ProbeResult
 from headwater.core.verdicts import Verdict
+from headwater.core.workers import WorkersReport
 
 Point = Version | Commit
 Level = Literal["releases", "commits"]
@@ -130,7 +130,7 @@ class HuntReport:
     (`inconclusive`); of a hunt that went on from releases to commits it holds both answers, the commits' last. `notes`
     are what a reader must know: what was learned, what was not looked at, why it went no further. `reduction` is of
     what lies between the two neighbours of the last change, where that was asked for. `obstacle` is as in `Found`;
-    `commits` are the ids of those that were searched, in their order; `crew` tells of the workers of a scheduler.
+    `commits` are the ids of those that were searched, in their order; `workers` tells of the workers of a scheduler.
     """
 
     what: str
@@ -149,7 +149,7 @@ class HuntReport:
     reduction: ReductionReport | None = None
     obstacle: Obstacle = "ends"
     commits: tuple[str, ...] = ()
-    crew: CrewReport | None = None
+    workers: WorkersReport | None = None
 
     @property
     def exit_status(self) -> int:

@@ -8,11 +8,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from headwater.core.crew import CrewReport
 from headwater.core.known_failures import Naming
 from headwater.core.matrix import Cell, Column, Row, spans
 from headwater.core.results import INTERRUPTED, Comparison, ProbeResult, exit_status
 from headwater.core.verdicts import Verdict
+from headwater.core.workers import WorkersReport
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,7 @@ class MatrixReport:
 
     `columns`, `rows` and `devices` span it; `results` holds what was run of its `cells`, with expectations; `compared`
     the suites before and after the series, by place. `seconds` is the wall time of all cells together, `ran` how many
-    probes were run for them. `command` is the command line that goes on; `crew` tells of the workers of a scheduler;
+    probes were run for them. `command` is the command line that goes on; `workers` tells of the workers of a scheduler;
     `namings` say which cases the failures of the conformance suite belong to.
     """
 
@@ -47,7 +47,7 @@ class MatrixReport:
     ran: int
     interrupted: bool
     command: str
-    crew: CrewReport | None = None
+    workers: WorkersReport | None = None
     namings: Mapping[Cell, Naming] = field(default_factory=dict)
 
     @cached_property

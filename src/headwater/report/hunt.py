@@ -12,9 +12,9 @@ from rich.text import Text
 from headwater.core.answers import SIDES
 from headwater.core.hunt_report import Crossing, HuntChange, HuntReport, short_name
 from headwater.core.verdicts import Verdict
-from headwater.report.crew import crew_lines, crew_object
 from headwater.report.reduction import print_reduction, reduction_object
 from headwater.report.terminal import evidence_text, print_lines, probes_sentence, verdict_text
+from headwater.report.workers import workers_lines, workers_object
 
 _MARKDOWN_LINES = 40
 
@@ -38,7 +38,7 @@ def print_hunt(console: Console, report: HuntReport) -> None:
     for note in report.notes:
         console.print(f"{note}.", highlight=False, markup=False, soft_wrap=True)
     console.print(probes_sentence(report.ran, report.rows), highlight=False, soft_wrap=True)
-    print_lines(console, crew_lines(report.crew))
+    print_lines(console, workers_lines(report.workers))
     if report.changes:
         console.print()
         console.print("For an issue:", style="dim")
@@ -160,7 +160,7 @@ def hunt_object(report: HuntReport) -> dict[str, Any]:
         "commits": _commits_object(report),
         "markdown": markdown(report) if report.changes else None,
         "reproduce": report.command,
-        "workers": crew_object(report.crew),
+        "workers": workers_object(report.workers),
     }
 
 

@@ -14,7 +14,6 @@ from headwater.core.hunt_report import short_name
 from headwater.core.matrix import Column, Row, span_name
 from headwater.core.matrix_report import Look, MatrixReport
 from headwater.core.verdicts import Verdict
-from headwater.report.crew import crew_lines
 from headwater.report.matrix_words import (
     needless_lines,
     not_run_line,
@@ -24,6 +23,7 @@ from headwater.report.matrix_words import (
     wrong_lines,
 )
 from headwater.report.terminal import STYLES, plain_table, print_lines, probes_sentence
+from headwater.report.workers import workers_lines
 
 LETTERS: Mapping[Verdict | None, str] = {
     Verdict.GOOD: ".",
@@ -57,7 +57,7 @@ def print_matrix(console: Console, report: MatrixReport) -> None:
     rows = [result for _cell, result in report.done]
     words = [summary(report), probes_sentence(report.ran, rows)]
     words += ["All as expected."] if rows and report.exit_status == 0 else []
-    print_lines(console, [" ".join(words), *crew_lines(report.crew)])
+    print_lines(console, [" ".join(words), *workers_lines(report.workers)])
 
 
 def _lines(report: MatrixReport) -> list[tuple[Row, str]]:

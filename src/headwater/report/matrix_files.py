@@ -14,7 +14,6 @@ from headwater.core.matrix import Cell, Column, span_name
 from headwater.core.matrix_report import MatrixReport
 from headwater.core.results import ProbeResult
 from headwater.core.verdicts import Verdict
-from headwater.report.crew import crew_object
 from headwater.report.machine import comparison_object, probe_object
 from headwater.report.matrix_words import (
     changes_words,
@@ -26,6 +25,7 @@ from headwater.report.matrix_words import (
     summary,
     wrong_lines,
 )
+from headwater.report.workers import workers_object
 
 # XML 1.0 allows no others (section 2.2, production Char).
 _NOT_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
@@ -50,7 +50,7 @@ def matrix_object(report: MatrixReport) -> dict[str, Any]:
         ],
         "probes_run": report.ran,
         "interrupted": report.interrupted,
-        "workers": crew_object(report.crew),
+        "workers": workers_object(report.workers),
     }
 
 

@@ -60,8 +60,8 @@ def measure(
         for cell in cells
     ]
     order = sorted(range(len(cells)), key=lambda n: (sort_key(cells[n].point), cells[n].device))
-    workers = hands(context, options, Way("local", None, min(jobs, len(cells))), None, None)
-    executor = Threads(runner, workers, one_machine=True)
+    probing = hands(context, options, Way("local", None, min(jobs, len(cells))), None, None)
+    executor = Threads(runner, probing, one_machine=True)
     course = Course([places[n] for n in order], f"measuring {len(cells)} cells", context.emit)
     whole = course.run(executor)
     return Measured(tuple(course.results[one] for one in places if one in course.results), executor.ran, not whole)

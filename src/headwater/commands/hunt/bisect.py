@@ -21,8 +21,8 @@ from headwater.commands.hunt.survey import Survey, SurveyInterrupted, survey
 from headwater.commands.reduce.origin import traced
 from headwater.commands.reduce.reduce import reduce
 from headwater.commands.reduce.request import FEW_LINES
-from headwater.commands.remote.crew import Crew
-from headwater.commands.remote.hands import crew_of, hands
+from headwater.commands.remote.hands import hands, workers_of
+from headwater.commands.remote.workers import Workers
 from headwater.core.commits import Commit
 from headwater.core.errors import BadInput, HarnessError, ToldToStop
 from headwater.core.history import lines, path
@@ -74,7 +74,7 @@ class _Hunt:
     crossing: Crossing | None = None
     reduction: ReductionReport | None = None
     commits: tuple[str, ...] = ()
-    crew: Crew | None = None
+    workers: Workers | None = None
     result: HuntResult = "inconclusive"
     obstacle: Obstacle = "ends"
     interrupted: bool = False
@@ -102,7 +102,7 @@ class _Hunt:
         return HuntReport(
             oracle.case.id, request.find, oracle.device, self.result, tuple(self.changes), oracle.rows(), oracle.ran,
             self.interrupted, tuple(self.notes), request.series, self.crossing, self.posterior, request.command,
-            self.reduction, self.obstacle, self.commits, self.crew.report if self.crew else None,
+            self.reduction, self.obstacle, self.commits, self.workers.report if self.workers else None,
         )  # fmt: skip
 
     @cached_property
@@ -127,8 +127,8 @@ class _Hunt:
             self.notes += [f"learned before, says the log: {one.words}" for one in log.bug]
             self.notes += [f"taken for absent, says the log: {one.words}" for one in log.absent]
         undo = {name_of(self._point(word)) for word in request.undo}
-        self.crew = crew_of(context, request.way, series is not None)
-        remote = hands(context, request.options, request.way, self.crew, request.repo) if self.crew else ()
+        self.workers = workers_of(context, request.way, series is not None)
+        remote = hands(context, request.options, request.way, self.workers, request.repo) if self.workers else ()
         return Oracle(
             context, target, device, request.options, request.way.jobs, series, lambda: self._commits, log.answers,
             undo, request.deps == "period", remote,

@@ -18,7 +18,7 @@ from headwater.commands.matrix.request import MatrixRequest
 from headwater.commands.matrix.runner import CellRunner
 from headwater.commands.matrix.threads import Threads
 from headwater.commands.patch.choosing import needless_patches, probed_needless
-from headwater.commands.remote.hands import crew_of, hands
+from headwater.commands.remote.hands import hands, workers_of
 from headwater.commands.repro import choose_cases, on_device
 from headwater.core.commits import Commit
 from headwater.core.errors import BadInput
@@ -48,9 +48,9 @@ def matrix(context: Context, request: MatrixRequest) -> MatrixReport:
     runner = CellRunner(context, request.repo, request.cases_dir)
     planner = _Planner(context, request, runner)
     plan = planner.plan()
-    crew = crew_of(context, request.way, request.series is not None)
-    workers = hands(context, request.options, request.way, crew, request.repo)
-    executor: Executor = Threads(runner, workers, one_machine=crew is None)
+    workers = workers_of(context, request.way, request.series is not None)
+    probing = hands(context, request.options, request.way, workers, request.repo)
+    executor: Executor = Threads(runner, probing, one_machine=workers is None)
     course = Course(plan.cells, f"running {len(plan.cells)} cells", context.emit)
     began = time.monotonic()
     interrupted = not course.run(executor)
@@ -59,7 +59,7 @@ def matrix(context: Context, request: MatrixRequest) -> MatrixReport:
     namings = name_cells(context, results, lambda cell: _mended(plan, cell))
     return MatrixReport(
         plan.columns, plan.rows, plan.devices, request.series, plan.cells, unless_named(results, namings), compared,
-        seconds, executor.ran + planner.ran, interrupted, request.command, crew.report if crew else None, namings,
+        seconds, executor.ran + planner.ran, interrupted, request.command, workers.report if workers else None, namings,
     )  # fmt: skip
 
 

@@ -6,9 +6,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from headwater.core.cases import Case
-from headwater.core.crew import Identity
 from headwater.core.results import ProbeResult
 from headwater.core.verdicts import Verdict
+from headwater.core.workers import Identity
 from headwater.effects.between_stores import Kept
 from headwater.effects.envs import DatedLock
 from headwater.effects.probe import ProbeOptions

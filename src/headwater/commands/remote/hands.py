@@ -9,9 +9,9 @@ from dataclasses import replace
 
 from headwater.commands.context import Context
 from headwater.commands.hand import Hand, Way
-from headwater.commands.remote.crew import Crew
 from headwater.commands.remote.errand import Errand
 from headwater.commands.remote.identity import identify
+from headwater.commands.remote.workers import Workers
 from headwater.core.cases import Case
 from headwater.core.errors import BadInput, ToldToStop
 from headwater.core.results import ProbeResult
@@ -22,7 +22,7 @@ from headwater.effects.probe import ProbeOptions, Subject, nothing
 from headwater.effects.store import Store
 
 
-def crew_of(context: Context, way: Way, with_series: bool) -> Crew | None:
+def workers_of(context: Context, way: Way, with_series: bool) -> Workers | None:
     """The workers that a command is to use, None where it runs on this machine.
 
     Raises:
@@ -37,26 +37,28 @@ def crew_of(context: Context, way: Way, with_series: bool) -> Crew | None:
     if way.scheduler is None:
         return None
     asker = identify(context, socket.gethostname())
-    crew = Crew(Cluster(way.scheduler), way.scheduler, asker, with_series, context.emit)
-    context.exits.callback(crew.close)
-    return crew
+    workers = Workers(Cluster(way.scheduler), way.scheduler, asker, with_series, context.emit)
+    context.exits.callback(workers.close)
+    return workers
 
 
-def hands(context: Context, options: ProbeOptions, way: Way, crew: Crew | None, repo: str | None) -> Sequence[Hand]:
+def hands(
+    context: Context, options: ProbeOptions, way: Way, workers: Workers | None, repo: str | None
+) -> Sequence[Hand]:
     """One for each thread of a command: as many as workers are there, or `jobs` where that is more."""
-    if crew is None:
+    if workers is None:
         return [context.prober(options) for _ in range(way.jobs)]
     known = Recaller(context.cache, context.environments, context.workspace.pins.package, options, context.emit)
     context.exits.enter_context(known)
     store = Store(context.cache.store, context.emit)
-    return [RemoteHand(context, crew, known, store, repo) for _ in range(max(len(crew), way.jobs))]
+    return [RemoteHand(context, workers, known, store, repo) for _ in range(max(len(workers), way.jobs))]
 
 
 class RemoteHand:
-    """Probes by a crew what is not known here, and keeps what it says as if it had run here."""
+    """Probes by workers what is not known here, and keeps what it says as if it had run here."""
 
-    def __init__(self, context: Context, crew: Crew, known: Recaller, store: Store, repo: str | None) -> None:
-        self._context, self._crew, self._known, self._store, self._repo = context, crew, known, store, repo
+    def __init__(self, context: Context, workers: Workers, known: Recaller, store: Store, repo: str | None) -> None:
+        self._context, self._workers, self._known, self._store, self._repo = context, workers, known, store, repo
         self.ran = 0
         self.begins: Callable[[], object] = nothing
 
@@ -77,10 +79,10 @@ class RemoteHand:
         except NotKnown:
             environment = self._context.environments.describe(subject.pin, subject.dated)
         errand = Errand(
-            self._crew.asker, subject.revision, subject.series, subject.drop, subject.dated, self._repo, case, device,
-            first, fresh, self._known.options,
+            self._workers.asker, subject.revision, subject.series, subject.drop, subject.dated, self._repo, case,
+            device, first, fresh, self._known.options,
         )  # fmt: skip
-        answer = self._crew.ask(errand, environment.key)
+        answer = self._workers.ask(errand, environment.key)
         self.ran += answer.ran
         if answer.row and answer.row.outcomes and answer.row.tree != subject.tree:
             # Its verdict is another tree's: where the pins are the same, that is a fault of ours.
@@ -99,4 +101,4 @@ class RemoteHand:
 
     def abandon(self) -> None:
         """From another thread: wait for nobody any more."""
-        self._crew.abandon()
+        self._workers.abandon()

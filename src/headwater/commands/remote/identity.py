@@ -10,8 +10,8 @@ from pathlib import Path
 
 import headwater
 from headwater.commands.context import Context
-from headwater.core.crew import SERIES, Identity
 from headwater.core.errors import HeadwaterError
+from headwater.core.workers import SERIES, Identity
 from headwater.effects.child import CHILD_VERSION
 from headwater.effects.uv import python_version
 

@@ -10,10 +10,10 @@ from dataclasses import dataclass, field, replace
 from headwater.commands.context import Context
 from headwater.commands.matrix.runner import CellRunner
 from headwater.commands.remote.errand import Answer, Errand
-from headwater.core.crew import Identity
 from headwater.core.errors import BadInput, HarnessError, PatchFailed, ToldToStop
 from headwater.core.results import ProbeResult
 from headwater.core.verdicts import Evidence, Verdict
+from headwater.core.workers import Identity
 from headwater.effects.between_stores import TellingStore
 from headwater.effects.probe import Prober, Subject
 

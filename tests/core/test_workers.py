@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from headwater.core.crew import SERIES, Identity
+from headwater.core.workers import SERIES, Identity
 
 OURS = Identity("here", {"Python": "3.11", "pins": "a", SERIES: "p"})
 

@@ -16,11 +16,11 @@ from threading import Condition, Event, Thread
 
 from headwater.commands.remote.errand import Answer, Errand
 from headwater.commands.remote.station import introduction, task
-from headwater.core.crew import CrewReport, Identity
 from headwater.core.errors import Abandoned, HarnessError
 from headwater.core.events import Emit, Finished, Note, Started
 from headwater.core.results import ProbeResult
 from headwater.core.verdicts import Evidence, Verdict
+from headwater.core.workers import Identity, WorkersReport
 from headwater.effects.cluster import Cluster, SchedulerLost, WorkerLost
 
 _LOOK = 0.5  # seconds between two looks at who is there
@@ -38,7 +38,7 @@ class _Worker:
     group: str | None = None
 
 
-class Crew:
+class Workers:
     """The workers at a scheduler that are like the asker. Safe to use from several threads."""
 
     def __init__(
@@ -60,7 +60,7 @@ class Crew:
         self._reruns = 0
         self._over: str | None = None
         self._stopped = Event()
-        self._watcher = Thread(target=self._watch, name="crew", daemon=True)
+        self._watcher = Thread(target=self._watch, name="workers", daemon=True)
         self._look()
         self._watcher.start()
         self._await_first()
@@ -81,10 +81,12 @@ class Crew:
             self._turn.notify_all()
 
     @property
-    def report(self) -> CrewReport:
+    def report(self) -> WorkersReport:
         """What there is to tell by now."""
         with self._turn:
-            return CrewReport(self._address, dict(self._answered), self._reruns, dict(self._refused), dict(self._unfit))
+            return WorkersReport(
+                self._address, dict(self._answered), self._reruns, dict(self._refused), dict(self._unfit)
+            )
 
     def ask(self, errand: Errand, group: str) -> Answer:
         """Have a worker run a probe, if it can be one that ran in the environment `group` before.

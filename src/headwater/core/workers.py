@@ -34,7 +34,7 @@ def _difference(part: str, theirs: str, ours: str) -> str:
 
 
 @dataclass(frozen=True)
-class CrewReport:
+class WorkersReport:
     """What a run tells of the workers of a scheduler.
 
     `answered` counts by worker what it answered; `reruns` is how often a probe was given to another worker because the
