@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from headwater.core.patch_results import Cell, PatchPair, ReleaseStatus, SeriesDiff, read_range_diff
+from headwater.core.patch_results import PatchPair, PatchStatus, ReleaseStatus, SeriesDiff, read_range_diff
 from headwater.core.pr_results import GateReport, PrReport, Refusal, VerifyReport
 from headwater.core.states import PatchState
 from headwater.core.tree_results import ApplyReport
@@ -43,7 +43,7 @@ def test_a_range_diff_is_read_by_its_pairs() -> None:
     ],
 )
 def test_a_release_is_patched_where_all_applies_and_something_changes(states: list[PatchState], patched: bool) -> None:
-    assert ReleaseStatus("5.10.1", None, tuple(Cell("1", state, "") for state in states)).patched == patched
+    assert ReleaseStatus("5.10.1", None, tuple(PatchStatus("1", state, "") for state in states)).patched == patched
 
 
 def test_a_tree_is_changed_where_its_commit_is_another() -> None:

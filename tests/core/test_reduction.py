@@ -14,10 +14,10 @@ from reductions import World, drive, make_world, plain_ddmin
 
 from headwater.core.changesets import Unit
 from headwater.core.likely import Likely
-from headwater.core.narrowing import Limits, Outcome
+from headwater.core.narrowing import Limits, PartOutcome
 from headwater.core.reduction import Answer, Reduction
 
-FLIPS, STAYS, UNJUDGED = Outcome.FLIPS, Outcome.STAYS, Outcome.UNJUDGED
+FLIPS, STAYS, UNJUDGED = PartOutcome.FLIPS, PartOutcome.STAYS, PartOutcome.UNJUDGED
 SEEDS = st.integers(0, 10**9)
 SPRINKLED = st.sampled_from([0, 0, 12, 5])
 
@@ -149,7 +149,7 @@ def test_more_hunks_that_depend_on_each_other_than_a_pair_go_together() -> None:
     units = tuple(Unit("a.py", number) for number in range(1, 10))
     cause, bound = frozenset(units[:1]), frozenset(units[5:])
 
-    def judge(subset: frozenset[Unit]) -> Outcome:
+    def judge(subset: frozenset[Unit]) -> PartOutcome:
         return UNJUDGED if 0 < len(bound & subset) < len(bound) else FLIPS if cause <= subset else STAYS
 
     reduction = Reduction(Likely(frozenset(units), (), tuple(reversed(units))))
@@ -163,14 +163,14 @@ def test_what_is_ruled_out_is_never_tested_and_says_so() -> None:
     assert all((A in tested.subset) == (C in tested.subset) for tested in reduction.log)
     answer = reduction.answer()
     assert answer.subset == {A, C}
-    assert {shown.outcome for shown in answer.needed_by.values()} == {Outcome.RULED_OUT}
+    assert {shown.outcome for shown in answer.needed_by.values()} == {PartOutcome.RULED_OUT}
 
 
 def test_subsets_that_make_the_same_are_tested_once() -> None:
     keys: list[frozenset[Unit]] = []
     reduction = Reduction(UNKNOWN, key=lambda subset: subset - {B, E})
 
-    def judge(subset: frozenset[Unit]) -> Outcome:
+    def judge(subset: frozenset[Unit]) -> PartOutcome:
         keys.append(subset - {B, E})
         return FLIPS if {A, D} <= subset else STAYS
 
@@ -204,7 +204,7 @@ def layers(unit: Unit) -> list[list[frozenset[Unit]]]:
 def test_hunks_are_reduced_by_line(of_a: set[int], of_d: set[int]) -> None:
     needed = {lines_of(A, 6)[n] for n in of_a} | {lines_of(D, 6)[n] for n in of_d}
 
-    def judge(subset: frozenset[Unit]) -> Outcome:
+    def judge(subset: frozenset[Unit]) -> PartOutcome:
         lines = {line for unit in subset for line in (lines_of(unit, 6) if unit == unit.whole else [unit])}
         return FLIPS if needed <= lines and C in subset else STAYS
 
@@ -245,7 +245,7 @@ def test_what_is_no_part_of_the_difference_is_refused() -> None:
     with pytest.raises(ValueError, match="no unit"):
         reduction.mark([Unit("other.py", 1)], STAYS)
     with pytest.raises(ValueError, match="not tested"):
-        reduction.mark([A], Outcome.RULED_OUT)
+        reduction.mark([A], PartOutcome.RULED_OUT)
     with pytest.raises(ValueError, match="without units"):
         Reduction(Likely(frozenset(), (), ()))
 

@@ -11,7 +11,7 @@ from reductions import drive
 
 from headwater.core.changesets import Changeset, Unit, read_changeset, split_lines
 from headwater.core.likely import Recorded, judge_units
-from headwater.core.narrowing import Outcome
+from headwater.core.narrowing import PartOutcome
 from headwater.core.reduction import Reduction
 from headwater.core.syntax import Syntax, line_layers
 
@@ -31,7 +31,7 @@ def module(number: int, side: str, rng: random.Random) -> bytes:
     return "\n".join(lines).encode() + b"\n"
 
 
-def judged(texts: Texts, causes: list[str]) -> Outcome:
+def judged(texts: Texts, causes: list[str]) -> PartOutcome:
     """Execute all modules: the verdict flips where `run` of every cause does."""
     try:
         spaces: dict[str, dict[str, object]] = {path: {} for path in texts}
@@ -39,8 +39,8 @@ def judged(texts: Texts, causes: list[str]) -> Outcome:
             exec(compile(text, path, "exec"), spaces[path])
         results = [eval("run()", spaces[path]) for path in causes]
     except NameError:
-        return Outcome.UNJUDGED
-    return Outcome.FLIPS if all(results) else Outcome.STAYS
+        return PartOutcome.UNJUDGED
+    return PartOutcome.FLIPS if all(results) else PartOutcome.STAYS
 
 
 def lines_run(text: bytes) -> frozenset[int]:
@@ -67,7 +67,7 @@ def test_the_lines_that_make_the_difference_are_found(seed: int) -> None:
     runs = [Recorded(loaded, {p: lines_run(side[p]) for p in loaded}) for side in (old, new)]
     syntax = Syntax(changes)
 
-    def judge(subset: frozenset[Unit]) -> Outcome:
+    def judge(subset: frozenset[Unit]) -> PartOutcome:
         assert syntax(subset), "what does not compile is not tested"
         made = {path: file.content for path, file in changes.applied(subset).items() if file}
         return judged({**old, **made}, causes)
@@ -84,7 +84,7 @@ def test_the_lines_that_make_the_difference_are_found(seed: int) -> None:
     assert len({changes.key(each.subset) for each in reduction.log}) == len(reduction.log), "no content is tested twice"
     answer = reduction.answer()
     assert answer.minimal and answer.pair_minimal and answer.line_minimal
-    assert judge(answer.subset) is Outcome.FLIPS
+    assert judge(answer.subset) is PartOutcome.FLIPS
     for path in causes:
         made = changes.made(path, frozenset(unit for unit in answer.subset if unit.path == path))
         assert made is not None

@@ -14,7 +14,7 @@ from packaging.version import Version
 from headwater.core.atlas import Atlas, AtlasChange, AtlasEntry
 from headwater.core.auditing import audit_release
 from headwater.core.cases import Case
-from headwater.core.patch_results import Cell, ReleaseStatus
+from headwater.core.patch_results import PatchStatus, ReleaseStatus
 from headwater.core.pins import IndexFile, Pin, Pins
 from headwater.core.report_data import (
     CellData,
@@ -136,7 +136,7 @@ def test_neighbours_that_showed_the_same_are_one_run() -> None:
 def test_neighbours_with_one_state_are_one_run() -> None:
     states = [PatchState.ABSENT, PatchState.CLEAN, PatchState.CLEAN, PatchState.CONFLICT]
     releases = [
-        ReleaseStatus(str(version), None, (Cell("a", PatchState.CLEAN, ""), Cell("b", state, "")))
+        ReleaseStatus(str(version), None, (PatchStatus("a", PatchState.CLEAN, ""), PatchStatus("b", state, "")))
         for version, state in zip(KNOWN, states, strict=False)
     ]
     assert [(str(run.first), str(run.last), run.state) for run in state_runs("b", releases)] == [

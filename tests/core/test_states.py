@@ -7,7 +7,7 @@ from itertools import product
 
 import pytest
 
-from headwater.core.patch_results import Cell, ReleaseStatus, SeriesStatus, release_runs, status_exit
+from headwater.core.patch_results import PatchStatus, ReleaseStatus, SeriesStatus, release_runs, status_exit
 from headwater.core.states import Attempt, Merged, PatchState, judge_state, needless
 from headwater.core.verdicts import Verdict
 
@@ -73,7 +73,9 @@ def test_needless(verdicts: list[Verdict | None], state: PatchState | None) -> N
 
 def on(release: str, *states: PatchState, variant: str | None = None) -> ReleaseStatus:
     """A series on a release."""
-    return ReleaseStatus(release, variant, tuple(Cell(f"{n}.patch", state, "") for n, state in enumerate(states)))
+    return ReleaseStatus(
+        release, variant, tuple(PatchStatus(f"{n}.patch", state, "") for n, state in enumerate(states))
+    )
 
 
 @pytest.mark.parametrize("state", PatchState)

@@ -10,11 +10,11 @@ from itertools import combinations
 
 from headwater.core.changesets import Unit
 from headwater.core.likely import Likely
-from headwater.core.narrowing import Outcome
+from headwater.core.narrowing import PartOutcome
 from headwater.core.reduction import Reduction
 
 Subset = frozenset[Unit]
-Judge = Callable[[Subset], Outcome]
+Judge = Callable[[Subset], PartOutcome]
 
 
 @dataclass(frozen=True)
@@ -29,14 +29,14 @@ class World:
     bound: tuple[tuple[Unit, Unit], ...]
     sprinkled: int
 
-    def judge(self, subset: Subset) -> Outcome:
+    def judge(self, subset: Subset) -> PartOutcome:
         """What a probe of a subset says."""
         if any((one in subset) != (other in subset) for one, other in self.bound):
-            return Outcome.UNJUDGED
+            return PartOutcome.UNJUDGED
         inner = 0 < len(subset) < len(self.units)
         if self.sprinkled and inner and random.Random(f"{self.seed} {sorted(subset)}").random() < 1 / self.sprinkled:
-            return Outcome.UNJUDGED
-        return Outcome.FLIPS if any(cause <= subset for cause in self.enough) else Outcome.STAYS
+            return PartOutcome.UNJUDGED
+        return PartOutcome.FLIPS if any(cause <= subset for cause in self.enough) else PartOutcome.STAYS
 
 
 def make_world(seed: int, *, sprinkled: int = 0, information: str | None = None) -> World:
@@ -101,7 +101,7 @@ def plain_ddmin(world: World) -> int:
         subset = frozenset().union(*groups)
         if subset not in known:
             probes += 1
-            known[subset] = world.judge(subset) is Outcome.FLIPS
+            known[subset] = world.judge(subset) is PartOutcome.FLIPS
         return known[subset]
 
     files = [frozenset(u for u in world.units if u.path == path) for path in sorted({u.path for u in world.units})]

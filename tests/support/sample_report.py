@@ -15,7 +15,7 @@ from headwater.core.answers import HuntAnswer, ReductionAnswer, read_answer
 from headwater.core.atlas import Atlas, AtlasChange, AtlasEntry
 from headwater.core.auditing import Remedy, audit_release
 from headwater.core.cases import DEVICES, SEVERITIES, Case
-from headwater.core.patch_results import Cell, ReleaseStatus, SeriesStatus
+from headwater.core.patch_results import PatchStatus, ReleaseStatus, SeriesStatus
 from headwater.core.pins import Pins, read_pins
 from headwater.core.report_data import PatchOf, ReportData, Seen, report_data
 from headwater.core.states import PatchState
@@ -105,7 +105,7 @@ def _status(pins: Pins) -> SeriesStatus:
             return PatchState.ABSENT
         return PatchState.FIXED_UPSTREAM if version >= Version("5.13.0") else PatchState.CLEAN
 
-    releases = [ReleaseStatus(str(v), None, (Cell("0001-mend.patch", state(v), ""),)) for v in pins.versions]
+    releases = [ReleaseStatus(str(v), None, (PatchStatus("0001-mend.patch", state(v), ""),)) for v in pins.versions]
     return SeriesStatus("mend", "5.10.1", ("0001-mend.patch",), tuple(releases))
 
 

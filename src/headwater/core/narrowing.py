@@ -24,7 +24,7 @@ from headwater.core.unit_space import UnitSpace, union
 _FEW = 6
 
 
-class Outcome(Enum):
+class PartOutcome(Enum):
     """What a subset showed: the verdict flips, or stays the old one, or neither (another failure, untestable, a
     harness error), or it was ruled out without a probe because it does not compile. Only a flip moves a search."""
 
@@ -41,9 +41,9 @@ class Question(NamedTuple):
     chance: float
 
 
-Ask = Generator[Question, Outcome, bool]
-Subset = Generator[Question, Outcome, int]
-Walk = Generator[Question, Outcome, None]
+Ask = Generator[Question, PartOutcome, bool]
+Subset = Generator[Question, PartOutcome, int]
+Walk = Generator[Question, PartOutcome, None]
 
 
 @dataclass(frozen=True)
@@ -106,7 +106,7 @@ class Narrowing:
 
     def _flips(self, subset: int, chance: float) -> Ask:
         outcome = yield Question(subset, chance)
-        return outcome is Outcome.FLIPS
+        return outcome is PartOutcome.FLIPS
 
     def _keep(self) -> Subset:
         """Prove what is kept, else return what was set aside, file by file. Gives what had to return."""
@@ -169,7 +169,7 @@ class Narrowing:
             del groups[count - 1 :]
             self.current = base | union(groups)
 
-    def _shortest(self, base: int, groups: Sequence[int]) -> Generator[Question, Outcome, int]:
+    def _shortest(self, base: int, groups: Sequence[int]) -> Generator[Question, PartOutcome, int]:
         """How many of the groups it takes, from the first on, for `base` to flip with them: by halving, so that one
         less was seen not to flip."""
         prefixes = list(accumulate(groups, or_, initial=base))
@@ -198,27 +198,27 @@ class Narrowing:
 
     def _singles(
         self, parts: Callable[[int], list[int]], limit: int | None
-    ) -> Generator[Question, Outcome, dict[int, Outcome]]:
+    ) -> Generator[Question, PartOutcome, dict[int, PartOutcome]]:
         """Leave out single parts, the least likely first, until none goes. Gives what each that is left showed; of less
         than all where the limit on probes ended it."""
         while True:
-            outcomes: dict[int, Outcome] = {}
+            outcomes: dict[int, PartOutcome] = {}
             before = self.current
             for part in reversed(parts(self.current)):
                 if limit is not None and self.probes >= limit:
                     return outcomes
                 outcome = yield Question(self.current & ~part, 0.1)
-                if outcome is Outcome.FLIPS:
+                if outcome is PartOutcome.FLIPS:
                     self.current &= ~part
                 else:
                     outcomes[part] = outcome
             if self.current == before:
                 return outcomes
 
-    def _together(self, outcomes: dict[int, Outcome]) -> Ask:
+    def _together(self, outcomes: dict[int, PartOutcome]) -> Ask:
         """Try to leave out all hunks whose single absence could not be judged, then halves of those: what depends on
         each other is broken by any part of it, and goes as a whole. Pairs are left to the next stage."""
-        broken = [part for part, outcome in outcomes.items() if outcome is not Outcome.STAYS]
+        broken = [part for part, outcome in outcomes.items() if outcome is not PartOutcome.STAYS]
         size = len(broken)
         while size > 2:
             for first in range(0, len(broken) - size + 1, size):
@@ -230,10 +230,10 @@ class Narrowing:
             size //= 2
         return False
 
-    def _pairs(self, outcomes: dict[int, Outcome]) -> Ask:
+    def _pairs(self, outcomes: dict[int, PartOutcome]) -> Ask:
         """Try to leave out two hunks at once, first those of which neither could be judged alone."""
         self.pairs_done = False
-        judged = {part: outcome is Outcome.STAYS for part, outcome in outcomes.items()}
+        judged = {part: outcome is PartOutcome.STAYS for part, outcome in outcomes.items()}
         end = self.probes + self._limits.pairs
         for one, other in sorted(combinations(judged, 2), key=lambda pair: judged[pair[0]] + judged[pair[1]]):
             if self.probes >= end:

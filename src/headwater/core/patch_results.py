@@ -12,7 +12,7 @@ from headwater.core.states import NEEDLESS, PatchState
 
 
 @dataclass(frozen=True)
-class Cell:
+class PatchStatus:
     """One patch on one release; `reason` is empty where the state says all."""
 
     patch: str
@@ -26,7 +26,7 @@ class ReleaseStatus:
 
     release: str
     variant: str | None
-    cells: tuple[Cell, ...]
+    cells: tuple[PatchStatus, ...]
 
     @property
     def in_order(self) -> bool:
@@ -86,7 +86,7 @@ class CarryReport:
 
     series: str
     release: str
-    cells: tuple[Cell, ...]
+    cells: tuple[PatchStatus, ...]
     stopped: str | None = None
     tree: Path | None = None
     variant: str | None = None

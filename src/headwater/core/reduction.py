@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 
 from headwater.core.changesets import Unit
 from headwater.core.likely import Likely
-from headwater.core.narrowing import Limits, Narrowing, Outcome, Plan, Question
+from headwater.core.narrowing import Limits, Narrowing, PartOutcome, Plan, Question
 from headwater.core.unit_space import Split, UnitSpace
 
 Subset = frozenset[Unit]
@@ -29,7 +29,7 @@ class Tested:
     """One subset that was tested, in which stage of the search, and what it showed."""
 
     subset: Subset
-    outcome: Outcome
+    outcome: PartOutcome
     # Where it was asked: with tests made ahead, by chance.
     stage: str = field(compare=False)
 
@@ -92,10 +92,10 @@ class Reduction:
         self._limits = limits or Limits()
         self._keys: dict[int, Hashable] = {}
         self._counts: dict[int, tuple[int, int, int]] = {}
-        self._seen: dict[Hashable, Outcome] = {}
+        self._seen: dict[Hashable, PartOutcome] = {}
         self._stages: dict[Hashable, str] = {}
         self._log: list[Tested] = []
-        for end, outcome in ((0, Outcome.STAYS), (full, Outcome.FLIPS)):
+        for end, outcome in ((0, PartOutcome.STAYS), (full, PartOutcome.FLIPS)):
             self._seen[self._key_of(end)] = outcome
         self._ends = set(self._seen)
         self._pass: tuple[Narrowing, Question | None] | None = None
@@ -122,7 +122,7 @@ class Reduction:
         """
         under_test = {self._key_of(self._space.mask(subset)) for subset in pending}
         wanted: dict[Hashable, Subset] = {}
-        futures: list[tuple[float, int, dict[Hashable, Outcome]]] = [(-1.0, 0, {})]
+        futures: list[tuple[float, int, dict[Hashable, PartOutcome]]] = [(-1.0, 0, {})]
         looked = 0
         while futures and len(wanted) < count and looked < _AHEAD * (count + len(under_test)):
             chance, _number, assumed = heapq.heappop(futures)
@@ -134,26 +134,26 @@ class Reduction:
             if key not in under_test and key not in wanted:
                 wanted[key] = self._space.units(question.subset)
                 self._stages[key] = run.stage
-            for outcome, part in ((Outcome.FLIPS, question.chance), (Outcome.STAYS, 1 - question.chance)):
+            for outcome, part in ((PartOutcome.FLIPS, question.chance), (PartOutcome.STAYS, 1 - question.chance)):
                 heapq.heappush(
-                    futures, (chance * part, 2 * looked + (outcome is Outcome.STAYS), {**assumed, key: outcome})
+                    futures, (chance * part, 2 * looked + (outcome is PartOutcome.STAYS), {**assumed, key: outcome})
                 )
         return list(wanted.values())
 
-    def mark(self, subset: Iterable[Unit], outcome: Outcome) -> None:
+    def mark(self, subset: Iterable[Unit], outcome: PartOutcome) -> None:
         """Record what a test of `subset` showed.
 
         Raises:
             ValueError: a unit is not of this difference, or the subset was judged before, and otherwise: then the
                 case is flaky, and no answer can be had.
         """
-        if outcome is Outcome.RULED_OUT:
+        if outcome is PartOutcome.RULED_OUT:
             raise ValueError("what is ruled out is not tested")
         mask = self._space.canonical(self._space.mask(subset))
         key = self._key_of(mask)
         before = self._seen.get(key)
-        if before not in (None, outcome, Outcome.UNJUDGED, Outcome.RULED_OUT):
-            if outcome is Outcome.UNJUDGED:
+        if before not in (None, outcome, PartOutcome.UNJUDGED, PartOutcome.RULED_OUT):
+            if outcome is PartOutcome.UNJUDGED:
                 return
             raise ValueError(
                 f"the same subset was seen to {before.value!r} and to {outcome.value!r}: the case is flaky"
@@ -184,7 +184,7 @@ class Reduction:
         return [
             self._space.mask(tested.subset)
             for tested in self._log
-            if tested.outcome is Outcome.FLIPS and all(unit == unit.whole for unit in tested.subset)
+            if tested.outcome is PartOutcome.FLIPS and all(unit == unit.whole for unit in tested.subset)
         ]
 
     def _needed_by(self, subset: int) -> dict[Unit, Tested]:
@@ -205,7 +205,7 @@ class Reduction:
             self._pass = self._walk({})
         return self._pass
 
-    def _walk(self, assumed: Mapping[Hashable, Outcome]) -> tuple[Narrowing, Question | None]:
+    def _walk(self, assumed: Mapping[Hashable, PartOutcome]) -> tuple[Narrowing, Question | None]:
         """Run the search over what is known and assumed, up to its first question that has no answer."""
         run = Narrowing(self._space, self._plan, self._limits)
         search = run.search()
@@ -219,18 +219,18 @@ class Reduction:
                     outcome = assumed.get(self._key_of(subset))
                 if outcome is None:
                     return run, question._replace(subset=subset)
-                if outcome is not Outcome.RULED_OUT and (key := self._key_of(subset)) not in counted:
+                if outcome is not PartOutcome.RULED_OUT and (key := self._key_of(subset)) not in counted:
                     counted.add(key)
                     run.probes += 1
                 question = search.send(outcome)
         except StopIteration:
             return run, None
 
-    def _recall(self, subset: int) -> Outcome | None:
+    def _recall(self, subset: int) -> PartOutcome | None:
         """What is known of a subset, by a test or because it does not compile."""
         key = self._key_of(subset)
         if key not in self._seen and not self._valid(self._space.units(subset)):
-            self._seen[key] = Outcome.RULED_OUT
+            self._seen[key] = PartOutcome.RULED_OUT
         return self._seen.get(key)
 
     def _key_of(self, subset: int) -> Hashable:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
 from headwater.core.errors import HarnessError
-from headwater.core.narrowing import Outcome
+from headwater.core.narrowing import PartOutcome
 from headwater.core.reduction import Stage
 from headwater.core.results import INTERRUPTED, ProbeResult
 from headwater.core.verdicts import Verdict
@@ -25,7 +25,7 @@ class KeptHunk:
     header: str
     lines: int
     needed_by: ProbeResult | None
-    without: Outcome | None
+    without: PartOutcome | None
     commit: str | None = None
 
 
@@ -44,7 +44,7 @@ class Step:
 
     stage: str
     size: Size
-    outcome: Outcome
+    outcome: PartOutcome
     row: ProbeResult
     left: Size
 

@@ -12,9 +12,9 @@ from rich.text import Text
 
 from headwater.core.patch_results import (
     CarryReport,
-    Cell,
     Explained,
     Exported,
+    PatchStatus,
     ReleaseStatus,
     SeriesDiff,
     SeriesStatus,
@@ -133,7 +133,7 @@ def status_object(status: SeriesStatus) -> dict[str, Any]:
     }
 
 
-def _cell_objects(cells: Sequence[Cell]) -> list[dict[str, str]]:
+def _cell_objects(cells: Sequence[PatchStatus]) -> list[dict[str, str]]:
     return [{"patch": cell.patch, "state": cell.state.value, "reason": cell.reason} for cell in cells]
 
 

@@ -14,17 +14,17 @@ from headwater.commands.matrix.course import Course
 from headwater.commands.matrix.runner import CellRunner
 from headwater.commands.matrix.threads import Threads
 from headwater.commands.remote.hands import hands
-from headwater.core import matrix
 from headwater.core.cases import Case
 from headwater.core.hunt_report import Point, name_of, sort_key
+from headwater.core.matrix import Cell, Row
 from headwater.core.results import ProbeResult
 from headwater.effects.commit_subjects import CommitSubjects
 from headwater.effects.probe import ProbeOptions
 
 
 @dataclass(frozen=True)
-class Cell:
-    """One case on one revision on one device."""
+class CaseAt:
+    """One case at one revision, on one device."""
 
     case: Case
     point: Point
@@ -42,8 +42,12 @@ class Measured:
 
 
 def measure(
-    context: Context, cells: Sequence[Cell], options: ProbeOptions, jobs: int = 1, commits: CommitSubjects | None = None
-) -> Measured:
+    context: Context,
+    cells: Sequence[CaseAt],
+    options: ProbeOptions,
+    jobs: int = 1,
+    commits: CommitSubjects | None = None,
+) -> Measured:  # fmt: skip
     """Probe every cell, or recall it, as cells of a matrix, `jobs` at a time: a revision after the other, so that trees
     and environments are started once. Interrupted, it gives what is known. `commits` is for cells of commits.
 
@@ -56,7 +60,7 @@ def measure(
     runner = CellRunner(context, None, None, known)
     groups = {point: _group(context, runner, point, commits) for point in dict.fromkeys(cell.point for cell in cells)}
     places = [
-        matrix.Cell(matrix.Row("case", _named(known, cell.case)), name_of(cell.point), cell.device, groups[cell.point])
+        Cell(Row("case", _named(known, cell.case)), name_of(cell.point), cell.device, groups[cell.point])
         for cell in cells
     ]
     order = sorted(range(len(cells)), key=lambda n: (sort_key(cells[n].point), cells[n].device))

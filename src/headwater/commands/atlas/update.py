@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 from packaging.version import Version
 
-from headwater.commands.atlas.measure import Cell, measure
+from headwater.commands.atlas.measure import CaseAt, measure
 from headwater.commands.atlas.writing import draft
 from headwater.commands.atlas.writing import write as write_draft
 from headwater.commands.context import Context
@@ -69,7 +69,7 @@ def update(context: Context, request: AtlasRequest, write: bool) -> UpdateReport
     known = workspace.pins.versions
     cases, releases, devices = _chosen(context, request)
     cells = [
-        Cell(case, release, device)
+        CaseAt(case, release, device)
         for case in cases
         for release in releases
         if not (request.new and workspace.atlas.expected(case.id, release) is not None)
@@ -105,7 +105,7 @@ def check(context: Context, request: AtlasRequest) -> CheckReport:
     cases, releases, devices = _chosen(context, request)
     recorded = spread(workspace.atlas, axis_of(workspace.atlas, workspace.pins.versions))
     cells = [
-        Cell(case, release, device)
+        CaseAt(case, release, device)
         for case in cases
         for release in releases
         if (case.id, release) in recorded

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from headwater.commands.atlas.measure import Cell, measure
+from headwater.commands.atlas.measure import CaseAt, measure
 from headwater.commands.case.mutants import check_mutants
 from headwater.commands.context import Context
 from headwater.commands.repro import choose_cases
@@ -50,7 +50,7 @@ def check_cases(
         chosen, every, context.workspace.atlas, pins.versions,
         lambda v: pins.group_of(v).name if pins.is_grouped(v) else None,
     )  # fmt: skip
-    cells = [Cell(every[test.case], test.release) for test in made.tests]
+    cells = [CaseAt(every[test.case], test.release) for test in made.tests]
     measured = measure(context, cells, options, jobs)
     checks = judge_cases(chosen, list(every.values()), made, measured.rows)
     if not mutants or measured.interrupted:

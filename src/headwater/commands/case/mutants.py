@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from headwater.commands.atlas.measure import Cell, measure
+from headwater.commands.atlas.measure import CaseAt, measure
 from headwater.commands.context import Context
 from headwater.core.case_checks import MutantCheck, Plan
 from headwater.core.case_mutants import Mutant, mutants
@@ -35,7 +35,7 @@ def check_mutants(
     for bad in (True, False):
         wanted = {test.case: test for test in made.tests if (test.wanted is Verdict.BAD) is bad}
         asked = [n for n, one in enumerate(every) if not one.caught and one.case in wanted]
-        cells = [Cell(_mutated(known[every[n].case], every[n].mutant), wanted[every[n].case].release) for n in asked]
+        cells = [CaseAt(_mutated(known[every[n].case], every[n].mutant), wanted[every[n].case].release) for n in asked]
         measured = measure(context, cells, options, jobs)
         ran += measured.ran
         if measured.interrupted:

@@ -12,7 +12,7 @@ from headwater.commands.context import Context
 from headwater.commands.patch.choosing import needless_patches, require_some
 from headwater.core.errors import BadInput
 from headwater.core.mail import read_patch
-from headwater.core.patch_results import CarryReport, Cell
+from headwater.core.patch_results import CarryReport, PatchStatus
 from headwater.core.pins import Pin
 from headwater.core.series import Range, SeriesFile, require_name
 from headwater.core.series_text import new_series, with_range
@@ -116,16 +116,16 @@ def _tree(context: Context, name: str, release: str) -> CarryTree:
 
 def _go_on(context: Context, carrier: Carrier, stack: Stack, pin: Pin, session: Session) -> CarryReport:
     skipped = needless_patches(context, stack.series, pin.version)
-    cells = [Cell(patch, PatchState.CLEAN, "done") for patch in session.done]
+    cells = [PatchStatus(patch, PatchState.CLEAN, "done") for patch in session.done]
     for step in stack.steps:
         file = step.patch.file
         if file in session.done:
             continue
         if file in skipped:
-            cells.append(Cell(file, skipped[file], ""))
+            cells.append(PatchStatus(file, skipped[file], ""))
             continue
         carried = carrier.carry(step, session.onto)
-        cells.append(Cell(file, carried.state, carried.reason))
+        cells.append(PatchStatus(file, carried.state, carried.reason))
         if carried.state.refused:
             return _stop(context, carrier, step, session, cells)
         written = session.written if carried.state in _FITS else (*session.written, file)
@@ -135,14 +135,14 @@ def _go_on(context: Context, carrier: Carrier, stack: Stack, pin: Pin, session: 
     return _finish(context, carrier, stack, pin, session, cells)
 
 
-def _stop(context: Context, carrier: Carrier, step: Step, session: Session, cells: list[Cell]) -> CarryReport:
+def _stop(context: Context, carrier: Carrier, step: Step, session: Session, cells: list[PatchStatus]) -> CarryReport:
     tree = _tree(context, session.series, session.release)
     tree.stop(replace(session, patch=step.patch.file), carrier.draft(step, session.onto))
     return CarryReport(session.series, session.release, tuple(cells), step.patch.file, tree.path)
 
 
 def _finish(
-    context: Context, carrier: Carrier, stack: Stack, pin: Pin, session: Session, cells: list[Cell]
+    context: Context, carrier: Carrier, stack: Stack, pin: Pin, session: Session, cells: list[PatchStatus]
 ) -> CarryReport:
     report = CarryReport(session.series, session.release, tuple(cells))
     tree = _tree(context, session.series, session.release)

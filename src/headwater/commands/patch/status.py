@@ -10,7 +10,7 @@ from headwater.commands.context import Context
 from headwater.commands.patch.choosing import needless_patches
 from headwater.core.errors import BadInput
 from headwater.core.events import Advanced, Finished, Started
-from headwater.core.patch_results import Cell, ReleaseStatus, SeriesStatus
+from headwater.core.patch_results import PatchStatus, ReleaseStatus, SeriesStatus
 from headwater.core.pins import Pin
 from headwater.core.releases import select
 from headwater.core.states import PatchState
@@ -55,21 +55,21 @@ def _served_alike(context: Context, series: Series, carrier: Carrier, commits: d
     """The releases that one variant, or the default, serves. Where the files that the series touches are the same, and
     so are the patches needed, the states are: they are found once."""
     stack = carrier.stack(series, next(iter(commits)).version)
-    known: dict[object, list[Cell]] = {}
+    known: dict[object, list[PatchStatus]] = {}
     found = []
     for (pin, commit), text in zip(commits.items(), carrier.texts(stack, list(commits.values())), strict=True):
         skipped = needless_patches(context, series, pin.version)
         key = text, tuple(skipped)
         if key not in known and len(skipped) < len(series.patches):
             known[key] = [
-                Cell(one.step.patch.file, one.state, one.reason) for one in carrier.walk(stack, commit, skipped)
+                PatchStatus(one.step.patch.file, one.state, one.reason) for one in carrier.walk(stack, commit, skipped)
             ]
         variant = stack.variant.name if stack.variant else None
         found.append(ReleaseStatus(str(pin.version), variant, _cells(series, known.get(key, []), skipped)))
     return found
 
 
-def _cells(series: Series, judged: list[Cell], skipped: dict[str, PatchState]) -> tuple[Cell, ...]:
+def _cells(series: Series, judged: list[PatchStatus], skipped: dict[str, PatchState]) -> tuple[PatchStatus, ...]:
     cells = {cell.patch: cell for cell in judged}
-    cells |= {patch: Cell(patch, state, "") for patch, state in skipped.items()}
+    cells |= {patch: PatchStatus(patch, state, "") for patch, state in skipped.items()}
     return tuple(cells[patch] for patch in series.file.patches)

@@ -15,7 +15,7 @@ from headwater.core.errors import BadInput, HarnessError
 from headwater.core.events import Finished, Note, Started
 from headwater.core.hunt_report import Point, name_of, short_name
 from headwater.core.likely import Frame, Likely, Recorded, judge_units
-from headwater.core.narrowing import Limits, Outcome
+from headwater.core.narrowing import Limits, PartOutcome
 from headwater.core.recording import Recording
 from headwater.core.reduction import Reduction, Subset, Tested
 from headwater.core.reduction_report import KeptHunk, ReductionReport, Size, Step, Whole
@@ -30,15 +30,15 @@ _JUDGED = (Verdict.GOOD, Verdict.ABSENT, Verdict.BAD)
 _SAYS_NOTHING = (Verdict.HARNESS_ERROR, Verdict.FLAKY, Verdict.UNAVAILABLE)
 
 
-def outcome_of(verdict: Verdict, old: Verdict, new: Verdict) -> Outcome:
+def part_outcome(verdict: Verdict, old: Verdict, new: Verdict) -> PartOutcome:
     """What a verdict between two ends says: the new side's flips; the old side's stays, as does `good` for `absent` and
     the other way round where the new side is `bad`. Everything else cannot tell."""
     if verdict is new:
-        return Outcome.FLIPS
+        return PartOutcome.FLIPS
     unhurt = (Verdict.GOOD, Verdict.ABSENT)
     if verdict is old or (new is Verdict.BAD and verdict in unhurt and old in unhurt):
-        return Outcome.STAYS
-    return Outcome.UNJUDGED
+        return PartOutcome.STAYS
+    return PartOutcome.UNJUDGED
 
 
 def reduce(oracle: Oracle, old: Point, new: Point, limits: Limits) -> ReductionReport:
@@ -202,7 +202,7 @@ class _Narrower:
 
     def _take(self, subset: Subset, row: ProbeResult) -> None:
         key = self._changes.key(subset)
-        outcome = outcome_of(row.verdict, *self.report.verdicts)
+        outcome = part_outcome(row.verdict, *self.report.verdicts)
         self._probes[key] = row
         try:
             self._machine.mark(subset, outcome)
@@ -214,11 +214,11 @@ class _Narrower:
         words = f"{len(self._steps)} · {row.revision} · {row.verdict.words} · {row.seconds:.1f} s"
         self.oracle.context.emit(Note(f"{words} · {left.files} files, {left.hunks} hunks, {left.lines} lines left"))
 
-    def _step(self, subset: Subset, outcome: Outcome, row: ProbeResult) -> Step:
+    def _step(self, subset: Subset, outcome: PartOutcome, row: ProbeResult) -> Step:
         """Keep what the search did, for a picture of it."""
         size = self._size(subset)
         before = self._steps[-1].left if self._steps else self._size(self._changes.units)
-        left = min(before, size) if outcome is Outcome.FLIPS else before
+        left = min(before, size) if outcome is PartOutcome.FLIPS else before
         self._steps.append(Step(self._machine.log[-1].stage, size, outcome, row, left))
         return self._steps[-1]
 
