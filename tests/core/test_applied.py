@@ -8,7 +8,7 @@ import pytest
 from headwater.core.applied import (
     AppliedPatch,
     AppliedSeries,
-    Change,
+    FileSides,
     Journal,
     Side,
     read_applied,
@@ -24,7 +24,8 @@ SERIES = AppliedSeries(
 )  # fmt: skip
 JOURNAL = Journal(
     "t", "apply", "begun", "b" * 40, "a" * 40, False,
-    (Change("x", Side("100644", "1" * 40), Side("100755", "2" * 40, "3" * 64)), Change("y", None, Side("100644", "4"))),
+    (FileSides("x", Side("100644", "1" * 40), Side("100755", "2" * 40, "3" * 64)),
+     FileSides("y", None, Side("100644", "4"))),
     ("tests",), ("/w/patches/series",), (SERIES,),
 )  # fmt: skip
 

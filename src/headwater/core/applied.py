@@ -55,7 +55,7 @@ class Side:
 
 
 @dataclass(frozen=True)
-class Change:
+class FileSides:
     """A file that differs between two commits; None where one of them does not have it."""
 
     path: str
@@ -79,7 +79,7 @@ class Journal:
     before: str
     after: str
     keeps_files: bool
-    changes: tuple[Change, ...] = ()
+    changes: tuple[FileSides, ...] = ()
     folders: tuple[str, ...] = ()
     files: tuple[str, ...] = ()
     applied: tuple[AppliedSeries, ...] = ()
@@ -139,7 +139,7 @@ def _series(data: dict[str, Any]) -> AppliedSeries:
 
 def _journal(data: dict[str, Any]) -> Journal:
     changes = tuple(
-        Change(one["path"], *(Side(**side) if side else None for side in (one["old"], one["new"])))
+        FileSides(one["path"], *(Side(**side) if side else None for side in (one["old"], one["new"])))
         for one in data["changes"]
     )
     applied = tuple(_series(one) for one in data["applied"])

@@ -18,7 +18,7 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
-from headwater.core.applied import AppliedSeries, Change, Journal, Side, write_applied, write_journal
+from headwater.core.applied import AppliedSeries, FileSides, Journal, Side, write_applied, write_journal
 from headwater.core.errors import BadInput
 from headwater.effects.files import clear_away, write_atomically
 from headwater.effects.git import GitFailed
@@ -173,7 +173,7 @@ class Mover:
         self.journal_file.unlink(missing_ok=True)
         clear_away(self._tree.state / "incoming")
 
-    def new_index(self, changes: Sequence[Change], *, to_new: bool, only_other: bool) -> Path | None:
+    def new_index(self, changes: Sequence[FileSides], *, to_new: bool, only_other: bool) -> Path | None:
         """A copy of the index with the changed files as one side has them, and every other entry as it is; None where
         it would be the same. With `only_other` an entry counts only where it is as the other side has it."""
         entries = self._tree.entries([change.path for change in changes])
@@ -236,7 +236,7 @@ def _lock_text(journal: Journal) -> str:
     )
 
 
-def _missing_folders(tree: WorkTree, changes: Sequence[Change]) -> tuple[str, ...]:
+def _missing_folders(tree: WorkTree, changes: Sequence[FileSides]) -> tuple[str, ...]:
     """The folders that have to be made, each after the one that it lies in; also where a file lies now that goes."""
     parents = {
         "/".join(parts[:number])

@@ -12,7 +12,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from headwater.core.applied import Change, Side
+from headwater.core.applied import FileSides, Side
 from headwater.core.errors import BadInput
 from headwater.effects.work_tree import WorkTree, is_executable, mode_of
 
@@ -24,7 +24,7 @@ class TreeFiles:
         self._tree, self._token = tree, token
         self._folder = tree.state / "incoming"
 
-    def prepare(self, changes: Sequence[Change]) -> tuple[Change, ...]:
+    def prepare(self, changes: Sequence[FileSides]) -> tuple[FileSides, ...]:
         """Lay both versions of every file aside; the changes with their hashes."""
         found = []
         for number, change in enumerate(changes):
@@ -36,10 +36,10 @@ class TreeFiles:
                 content = self._tree.content(change.path, new)
                 self._aside("new", number).write_bytes(content)
                 new = replace(new, sha256=hashlib.sha256(content).hexdigest())
-            found.append(Change(change.path, old, new))
+            found.append(FileSides(change.path, old, new))
         return tuple(found)
 
-    def write(self, changes: Sequence[Change], removable: Collection[str] | None) -> None:
+    def write(self, changes: Sequence[FileSides], removable: Collection[str] | None) -> None:
         """Delete what goes, then write what comes. Folders that become empty go: those in `removable`, or all.
 
         Raises:
@@ -56,7 +56,7 @@ class TreeFiles:
             if change.new is not None:
                 self._put(change, self._aside("new", number), change.new)
 
-    def restore(self, changes: Sequence[Change], folders: Sequence[str]) -> list[str]:
+    def restore(self, changes: Sequence[FileSides], folders: Sequence[str]) -> list[str]:
         """Put every file back. One that is neither the old nor the new was edited by somebody: it is kept aside, and
         its copy named."""
         for change in changes:
@@ -66,11 +66,11 @@ class TreeFiles:
         self._put_back(changes, folders, ())
         return saved
 
-    def take_back(self, changes: Sequence[Change], folders: Sequence[str]) -> None:
+    def take_back(self, changes: Sequence[FileSides], folders: Sequence[str]) -> None:
         """Put every file back that is as the move wrote it; what somebody has edited stays."""
         self._put_back(changes, folders, {change.path for change in changes if self.is_edited(change)})
 
-    def _put_back(self, changes: Sequence[Change], folders: Sequence[str], spared: Collection[str]) -> None:
+    def _put_back(self, changes: Sequence[FileSides], folders: Sequence[str], spared: Collection[str]) -> None:
         for change in changes:
             path = self._tree.path / change.path
             if change.old is None and change.path not in spared and stat.S_ISREG(mode_of(path) or 0):
@@ -82,20 +82,20 @@ class TreeFiles:
             if change.old is not None and change.path not in spared and not self._is(change, change.old):
                 self._put(change, self._aside("old", number), change.old)
 
-    def is_edited(self, change: Change) -> bool:
+    def is_edited(self, change: FileSides) -> bool:
         """Whether a file's content is neither that before nor that after."""
         return not self._has_content(change, change.old) and not self._has_content(change, change.new)
 
-    def is_new(self, change: Change) -> bool:
+    def is_new(self, change: FileSides) -> bool:
         """Whether a file is as after the move."""
         return self._is(change, change.new)
 
-    def _is(self, change: Change, side: Side | None) -> bool:
+    def _is(self, change: FileSides, side: Side | None) -> bool:
         mode = mode_of(self._tree.path / change.path) or 0
         same_mode = side is None or bool(mode & stat.S_IXUSR) == is_executable(side)
         return same_mode and self._has_content(change, side)
 
-    def _has_content(self, change: Change, side: Side | None) -> bool:
+    def _has_content(self, change: FileSides, side: Side | None) -> bool:
         """Whether what lies there has a side's content, or is no file where that has none."""
         path = self._tree.path / change.path
         mode = mode_of(path)
@@ -106,10 +106,10 @@ class TreeFiles:
     def _aside(self, side: str, number: int) -> Path:
         return self._folder / f"{side}-{number}"
 
-    def _part(self, change: Change) -> Path:
+    def _part(self, change: FileSides) -> Path:
         return (self._tree.path / change.path).with_name(f".headwater-{self._token}")
 
-    def _put(self, change: Change, source: Path, side: Side) -> None:
+    def _put(self, change: FileSides, source: Path, side: Side) -> None:
         """Put a file in its place in one step. Whoever may read it may do so afterwards."""
         target, part = self._tree.path / change.path, self._part(change)
         target.parent.mkdir(parents=True, exist_ok=True)
@@ -119,7 +119,7 @@ class TreeFiles:
         part.chmod(access | (access & 0o444) >> 2 if is_executable(side) else access)
         part.replace(target)
 
-    def _save(self, change: Change) -> str:
+    def _save(self, change: FileSides) -> str:
         copy = self._tree.state / "saved" / self._token / change.path
         copy.parent.mkdir(parents=True, exist_ok=True)
         shutil.move(self._tree.path / change.path, copy)

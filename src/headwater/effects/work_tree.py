@@ -10,7 +10,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from headwater.core.applied import AppliedSeries, Change, Side, read_applied
+from headwater.core.applied import AppliedSeries, FileSides, Side, read_applied
 from headwater.core.errors import BadInput
 from headwater.effects.git import GitFailed, PersonalGit
 
@@ -109,13 +109,13 @@ class WorkTree:
         """The commits on top of `below`, newest first, each as short id and subject."""
         return self.git("log", "--format=%h %s", f"{below}..HEAD").splitlines()
 
-    def changes(self, before: str, after: str) -> tuple[Change, ...]:
+    def changes(self, before: str, after: str) -> tuple[FileSides, ...]:
         """The files that differ between two commits."""
         raw = self.git("diff-tree", "-r", "-z", "--raw", "--no-renames", "--no-abbrev", before, after).split("\0")
         found = []
         for head, path in zip(raw[::2], raw[1::2], strict=False):
             modes = head.removeprefix(":").split()
-            found.append(Change(path, _side(modes[0], modes[2]), _side(modes[1], modes[3])))
+            found.append(FileSides(path, _side(modes[0], modes[2]), _side(modes[1], modes[3])))
         return tuple(found)
 
     def entries(self, paths: Collection[str]) -> dict[str, IndexEntry]:
@@ -136,7 +136,7 @@ class WorkTree:
         """A file as the person's git would write it: with the line ends, and through the filters, set for it."""
         return self.git.raw("cat-file", "--filters", f"--path={path}", side.blob)
 
-    def blocked(self, changes: Sequence[Change]) -> list[str]:
+    def blocked(self, changes: Sequence[FileSides]) -> list[str]:
         """Why changes cannot be made without touching what is the person's own; a line each."""
         entries = self.entries([change.path for change in changes])
         going = {change.path for change in changes if change.new is None}
@@ -152,7 +152,7 @@ class WorkTree:
             reasons[path] = "is in the index, where a file of the series has to be"
         return [f"{path} {reason}" for path, reason in sorted(reasons.items())]
 
-    def _in_the_way(self, change: Change, going: Collection[str]) -> str:
+    def _in_the_way(self, change: FileSides, going: Collection[str]) -> str:
         """What is wrong on disk at a path, without following links."""
         parts = change.path.split("/")
         for number in range(1, len(parts)):

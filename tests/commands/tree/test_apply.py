@@ -28,7 +28,7 @@ from grounds import (
     write_files,
 )
 
-from headwater.core.applied import Change
+from headwater.core.applied import FileSides
 from headwater.core.errors import BadInput, HeadwaterError, PatchFailed
 from headwater.core.states import PatchState
 from headwater.effects.tree_files import TreeFiles
@@ -254,7 +254,7 @@ def test_an_edit_made_meanwhile_stays(ready: Grounds, monkeypatch: pytest.Monkey
     edited = tree / "src/transformers/data.bin"
     write = TreeFiles.write
 
-    def write_late(files: TreeFiles, changes: Sequence[Change], removable: Collection[str] | None) -> None:
+    def write_late(files: TreeFiles, changes: Sequence[FileSides], removable: Collection[str] | None) -> None:
         edited.write_bytes(b"mine, at the last moment\n")
         write(files, changes, removable)
 
