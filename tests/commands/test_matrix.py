@@ -11,6 +11,7 @@ from xml.etree import ElementTree
 import pytest
 from bench import wait_for
 from hunting_ground import RELEASES, UNMASK, Ground, Ran, at_release, git, interrupt
+from plain_atlas import PLAIN_ATLAS
 
 WORDS = {"g": "good", "b": "bad", "a": "absent", "o": "other-failure", "m": "other-failure"}
 CASES = ("plain", "arrived", "clouded")
@@ -36,19 +37,6 @@ def run(device):
     while transformers.__version__ == "5.4.0" and file.exists():
         file.with_suffix(".begun").touch()
         time.sleep(0.01)
-"""
-ATLAS = """\
-schema = 1
-[[entry]]
-case = "plain"
-verdict = "good"
-first = "5.0.0"
-last = "5.3.0"
-[[entry]]
-case = "plain"
-verdict = "bad"
-first = "5.4.0"
-last = "5.7.0"
 """
 
 
@@ -87,10 +75,10 @@ def test_every_cell_once_and_nothing_twice(ground: Ground) -> None:
 
 
 def test_the_atlas_says_what_is_in_order(ground: Ground) -> None:
-    (ground.root / "tests" / "repro" / "atlas.toml").write_text(ATLAS, encoding="utf-8")
+    (ground.root / "tests" / "repro" / "atlas.toml").write_text(PLAIN_ATLAS, encoding="utf-8")
     words = ("--cases", "plain", "--releases", "5.2.0..5.4.0")
     assert run(ground, *words).status == 0
-    (ground.root / "tests" / "repro" / "atlas.toml").write_text(ATLAS.replace("bad", "good"), encoding="utf-8")
+    (ground.root / "tests" / "repro" / "atlas.toml").write_text(PLAIN_ATLAS.replace("bad", "good"), encoding="utf-8")
     done = ground.run("matrix", *words)
     assert done.status == 1
     assert "not as expected: plain on cpu, 5.4.0: bad instead of good; RuntimeError: the cache broke at 8" in done.out
@@ -322,7 +310,7 @@ def test_a_failure_of_the_conformance_suite_belongs_to_a_case_or_is_not_in_order
     assert "plain: test_small.py::test_use" in ground.run("matrix", *words).out
     # What the atlas has as good there, it cannot be.
     atlas = ground.root / "tests" / "repro" / "atlas.toml"
-    atlas.write_text(ATLAS.replace("bad", "good"), encoding="utf-8")
+    atlas.write_text(PLAIN_ATLAS.replace("bad", "good"), encoding="utf-8")
     done = run(ground, *words)
     assert (done.status, done.json["probes_run"]) == (1, 0)
     assert done.json["failures"][0]["unnamed"] == ["test_small.py::test_use"]

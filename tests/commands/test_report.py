@@ -12,25 +12,12 @@ import pytest
 from hunting_ground import HISTORIES, UNMASK, Ground
 from hypothesis import given
 from hypothesis import strategies as st
+from plain_atlas import PLAIN_ATLAS
 from sample_report import hunt_document, reduction_document, sample_report
 from sending import write_series
 
 from headwater.report.html import reference_address, render, spans
 from headwater.report.html_data import script_text
-
-ATLAS = """\
-schema = 1
-[[entry]]
-case = "plain"
-verdict = "good"
-first = "5.0.0"
-last = "5.3.0"
-[[entry]]
-case = "plain"
-verdict = "bad"
-first = "5.4.0"
-last = "5.7.0"
-"""
 
 
 def data_of(page: Path) -> Any:
@@ -52,7 +39,7 @@ def seen_of(page: Path, case: str, release: str) -> list[list[Any]]:
 @pytest.fixture
 def reported(ground: Ground) -> Ground:
     """A ground with an atlas."""
-    (ground.root / "tests" / "repro" / "atlas.toml").write_text(ATLAS, encoding="utf-8")
+    (ground.root / "tests" / "repro" / "atlas.toml").write_text(PLAIN_ATLAS, encoding="utf-8")
     return ground
 
 
