@@ -74,7 +74,7 @@ class Atlas:
         """What is known of the commit of a change-over."""
         return next((c for c in self.changes if (c.case, c.find, c.release) == (case, find, release)), None)
 
-    def crossings(self, case: str) -> list[tuple[ChangeKind, AtlasEntry, AtlasEntry]]:
+    def change_overs(self, case: str) -> list[tuple[ChangeKind, AtlasEntry, AtlasEntry]]:
         """The change-overs of a case, in version order, each with the entries before and after it: it becomes bad after
         releases without the bug, or is without it after bad ones."""
         found: list[tuple[ChangeKind, AtlasEntry, AtlasEntry]] = []
@@ -87,7 +87,7 @@ class Atlas:
 
     def turns(self, case: str, find: ChangeKind) -> list[Version]:
         """The releases at which a case becomes bad after one without the bug, or is without it after a bad one."""
-        return [after.first for kind, _before, after in self.crossings(case) if kind == find]
+        return [after.first for kind, _before, after in self.change_overs(case) if kind == find]
 
 
 def read_atlas(text: str, origin: str) -> Atlas:

@@ -64,7 +64,7 @@ def change_overs(atlas: Atlas, cases: Sequence[str]) -> list[ChangeOver]:
     axis = [version for version in axis_of(atlas, ()) if is_on_main_line(version)]
     found = []
     for case in cases:
-        for find, before, after in atlas.crossings(case):
+        for find, before, after in atlas.change_overs(case):
             old = max(_within(before, axis), default=None)
             new = min(_within(after, axis), default=None)
             known = atlas.change(case, find, after.first)
