@@ -9,17 +9,7 @@ import pytest
 from packaging.version import Version
 
 from headwater.core.commits import Commit
-from headwater.core.hunt_report import (
-    Crossing,
-    HuntReport,
-    Obstacle,
-    Point,
-    change_between,
-    obstacle_of,
-    overall,
-    short_name,
-    sort_key,
-)
+from headwater.core.hunt_report import Crossing, HuntReport, Obstacle, change_between, obstacle_of, overall
 from headwater.core.results import HuntResult
 from headwater.core.verdicts import Verdict
 
@@ -69,15 +59,6 @@ def test_only_a_harness_error_is_the_machines() -> None:
 
 def commit(digit: str, day: int) -> Commit:
     return Commit(digit * 40, datetime(2026, 5, day, tzinfo=UTC), "mend", None, None)
-
-
-def test_releases_are_listed_before_commits() -> None:
-    points: list[Point] = [commit("a", 2), Version("5.10.0"), commit("b", 1), Version("5.9.0")]
-    assert sorted(points, key=sort_key) == [Version("5.9.0"), Version("5.10.0"), commit("b", 1), commit("a", 2)]
-
-
-def test_a_commit_id_is_shortened_and_a_version_is_not() -> None:
-    assert (short_name("a" * 40), short_name("5.10.1")) == ("a" * 12, "5.10.1")
 
 
 def test_a_change_between_neighbours_names_its_commit() -> None:

@@ -7,36 +7,17 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from packaging.version import Version
-
 from headwater.core.commits import Commit
 from headwater.core.reduction_report import ReductionReport
 from headwater.core.results import INTERRUPTED, HuntResult, ProbeResult
+from headwater.core.revisions import Revision, name_of
 from headwater.core.verdicts import Verdict
 from headwater.core.workers import WorkersReport
 
-Point = Version | Commit
 Level = Literal["releases", "commits"]
 Kind = Literal["introduced", "fixed", "arrived", "removed"]
 Obstacle = Literal["ends", "contradiction", "machine"]
 _STATUSES: Mapping[Obstacle, int] = {"ends": 3, "contradiction": 4, "machine": 5}
-
-
-def name_of(point: Point) -> str:
-    """A revision's name: the version, or the whole commit id."""
-    return point.sha if isinstance(point, Commit) else str(point)
-
-
-def sort_key(point: Point) -> tuple[bool, str, Version]:
-    """By which revisions are listed: releases in version order, then commits as they were made."""
-    if isinstance(point, Version):
-        return False, "", point
-    return True, point.date.isoformat(), Version("0")
-
-
-def short_name(name: str) -> str:
-    """A name as people read it: of a commit id the first twelve digits."""
-    return name[:12] if len(name) == 40 else name
 
 
 def obstacle_of(verdicts: Collection[Verdict | None]) -> Obstacle:
@@ -69,7 +50,7 @@ class HuntChange:
 
 
 def change_between(
-    find: Kind, level: Level, points: Sequence[Point], verdicts: tuple[Verdict, Verdict], *, confirmed: bool = True,
+    find: Kind, level: Level, points: Sequence[Revision], verdicts: tuple[Verdict, Verdict], *, confirmed: bool = True,
     probability: float | None = None,
 ) -> HuntChange:  # fmt: skip
     """The change after the first of `points`, which has the old verdict, and not after the last, which has the new one;

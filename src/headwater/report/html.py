@@ -18,9 +18,9 @@ from packaging.version import Version
 
 from headwater import __version__
 from headwater.core.drawing import tree_of
-from headwater.core.hunt_report import short_name
 from headwater.core.report_data import MEASURED_ON, CaseData, ReportData, Turn
 from headwater.core.results import has_accelerator
+from headwater.core.revisions import short_name
 from headwater.core.verdicts import Verdict
 from headwater.report.html_answers import diff_files, fall, levels
 from headwater.report.html_data import CODES, LETTERS, embedded, script_text, when

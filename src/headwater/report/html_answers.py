@@ -11,7 +11,7 @@ from packaging.version import Version
 from headwater.core.answers import AnswerHunk, AnswerProbe, HuntAnswer, ReductionAnswer, Step, steps
 from headwater.core.diffs import FileChange, read_diff
 from headwater.core.drawing import Fall, fall_of, line_of_hunt
-from headwater.core.hunt_report import short_name
+from headwater.core.revisions import short_name
 
 
 @dataclass(frozen=True)

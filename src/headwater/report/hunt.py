@@ -10,7 +10,8 @@ from rich.table import Table
 from rich.text import Text
 
 from headwater.core.answers import SIDES
-from headwater.core.hunt_report import Crossing, HuntChange, HuntReport, short_name
+from headwater.core.hunt_report import Crossing, HuntChange, HuntReport
+from headwater.core.revisions import short_name
 from headwater.core.verdicts import Verdict
 from headwater.report.reduction import print_reduction, reduction_object
 from headwater.report.terminal import evidence_text, print_lines, probes_sentence, verdict_text

@@ -10,9 +10,9 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from headwater.core.hunt_report import short_name
 from headwater.core.matrix import Column, Row, span_name
 from headwater.core.matrix_report import Look, MatrixReport
+from headwater.core.revisions import short_name
 from headwater.core.verdicts import Verdict
 from headwater.report.matrix_words import (
     needless_lines,

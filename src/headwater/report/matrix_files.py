@@ -8,11 +8,11 @@ from collections.abc import Sequence
 from typing import Any
 from xml.etree import ElementTree
 
-from headwater.core.hunt_report import short_name
 from headwater.core.known_failures import Naming
 from headwater.core.matrix import Cell, Column, span_name
 from headwater.core.matrix_report import MatrixReport
 from headwater.core.results import ProbeResult
+from headwater.core.revisions import short_name
 from headwater.core.verdicts import Verdict
 from headwater.report.machine import comparison_object, probe_object
 from headwater.report.matrix_words import (

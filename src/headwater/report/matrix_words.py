@@ -6,11 +6,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
-from headwater.core.hunt_report import short_name
 from headwater.core.known_failures import Naming
 from headwater.core.matrix import ranges
 from headwater.core.matrix_report import Look, MatrixReport
 from headwater.core.results import Comparison, ProbeResult
+from headwater.core.revisions import short_name
 from headwater.core.test_results import TestResults, counts
 from headwater.core.verdicts import Verdict
 

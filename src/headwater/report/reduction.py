@@ -8,8 +8,8 @@ from typing import Any
 from rich.console import Console
 from rich.text import Text
 
-from headwater.core.hunt_report import short_name
 from headwater.core.reduction_report import BackportReport, KeptHunk, ReductionReport, Step
+from headwater.core.revisions import short_name
 from headwater.report.machine import probe_object
 from headwater.report.terminal import evidence_text, plain_table, verdict_text
 

@@ -19,8 +19,9 @@ from headwater.core.atlas import AtlasChange
 from headwater.core.atlas_commits import ChangeOver, CommitOf, CommitState, change_overs, with_change
 from headwater.core.errors import HarnessError, ToldToStop
 from headwater.core.events import Advanced, Finished, Note, Started
-from headwater.core.hunt_report import HuntChange, HuntReport, short_name
+from headwater.core.hunt_report import HuntChange, HuntReport
 from headwater.core.results import INTERRUPTED
+from headwater.core.revisions import short_name
 from headwater.effects.probe import ProbeOptions
 
 

@@ -15,9 +15,9 @@ from headwater.commands.matrix.runner import CellRunner
 from headwater.commands.matrix.threads import Threads
 from headwater.commands.remote.hands import hands
 from headwater.core.cases import Case
-from headwater.core.hunt_report import Point, name_of, sort_key
 from headwater.core.matrix import Cell, Row
 from headwater.core.results import ProbeResult
+from headwater.core.revisions import Revision, name_of, sort_key
 from headwater.effects.commit_subjects import CommitSubjects
 from headwater.effects.probe import ProbeOptions
 
@@ -27,7 +27,7 @@ class CaseAt:
     """One case at one revision, on one device."""
 
     case: Case
-    point: Point
+    point: Revision
     device: str = "cpu"
 
 
@@ -80,7 +80,7 @@ def _named(known: dict[str, Case], case: Case) -> str:
     return name
 
 
-def _group(context: Context, runner: CellRunner, point: Point, commits: CommitSubjects | None) -> str:
+def _group(context: Context, runner: CellRunner, point: Revision, commits: CommitSubjects | None) -> str:
     """The name of a revision's environment."""
     if isinstance(point, Version):
         return context.group_name(point)

@@ -17,10 +17,10 @@ from headwater.core.atlas_text import ranges
 from headwater.core.case_making import NewCase, case_id_of, case_source, read_reference, signature_from
 from headwater.core.cases import Case, is_case_id, read_case
 from headwater.core.errors import BadInput, HarnessError
-from headwater.core.hunt_report import Point, name_of, short_name, sort_key
 from headwater.core.learning import Learned, learn
 from headwater.core.releases import nearest, select
 from headwater.core.results import ProbeResult
+from headwater.core.revisions import Revision, name_of, short_name, sort_key
 from headwater.core.verdicts import Verdict
 from headwater.effects.commit_subjects import CommitSubjects
 from headwater.effects.files import write_new
@@ -108,12 +108,12 @@ def new_case(context: Context, request: NewCaseRequest) -> NewCaseReport:
 class _Ends:
     """Where the bug is, and where it is not, if that was said; `commits` is for an end that is one."""
 
-    bad: Point
-    good: Point | None
+    bad: Revision
+    good: Revision | None
     commits: CommitSubjects | None
 
     @property
-    def points(self) -> list[Point]:
+    def points(self) -> list[Revision]:
         """Both, the bad one first."""
         return [self.bad] if self.good is None else [self.bad, self.good]
 

@@ -26,22 +26,13 @@ from headwater.commands.remote.workers import Workers
 from headwater.core.commits import Commit
 from headwater.core.errors import BadInput, HarnessError, ToldToStop
 from headwater.core.history import lines, path
-from headwater.core.hunt_report import (
-    Crossing,
-    Found,
-    HuntChange,
-    HuntReport,
-    Obstacle,
-    Point,
-    name_of,
-    obstacle_of,
-    overall,
-)
+from headwater.core.hunt_report import Crossing, Found, HuntChange, HuntReport, Obstacle, obstacle_of, overall
 from headwater.core.marks import JUDGED, Find
 from headwater.core.narrowing import Limits
 from headwater.core.reduction_report import ReductionReport
 from headwater.core.releases import is_on_main_line
 from headwater.core.results import HuntResult, parse_devices
+from headwater.core.revisions import Revision, name_of
 from headwater.effects.commit_subjects import CommitSubjects
 from headwater.effects.files import write_atomically
 from headwater.effects.targets import Target, load_target, upstream_files
@@ -154,7 +145,7 @@ class _Hunt:
             raise BadInput("commits need a repository: name a clone or an address by --repo")
         return self.context.commits(self.upstream)
 
-    def _point(self, word: str) -> Point:
+    def _point(self, word: str) -> Revision:
         return resolve(self.upstream, word, self.context.workspace.pins.versions)
 
     def _hunt(self, find: Find) -> None:
@@ -179,7 +170,7 @@ class _Hunt:
         if self.request.reduce and self.changes:
             self._reduce(self.changes[-1])
 
-    def _ends(self, find: Find) -> tuple[Point | None, Point | None]:
+    def _ends(self, find: Find) -> tuple[Revision | None, Revision | None]:
         """Both ends; where one cannot be found the result says so."""
         good, bad = (self._point(word) if word else None for word in (self.request.good, self.request.bad))
         if good is not None and bad is not None:
@@ -198,12 +189,12 @@ class _Hunt:
             self.notes.append(ends.missing)
         return ends.good, ends.bad if ends.missing is None else None
 
-    def _learn(self, bad: Point, good: Point | None) -> None:
+    def _learn(self, bad: Revision, good: Revision | None) -> None:
         patience = 1 if self.request.confidence is None else PATIENCE
         told = learn_at(self.oracle, bad, good, patience)
         self.notes += [words for words in told if words not in self.notes]
 
-    def _over_commits(self, ends: Sequence[Point], find: Find) -> None:
+    def _over_commits(self, ends: Sequence[Revision], find: Find) -> None:
         if self.upstream is None:
             raise BadInput("a hunt over commits needs a repository: name a clone or an address by --repo")
         commits = commits_between(self.oracle, self.upstream, ends)
@@ -242,9 +233,9 @@ class _Hunt:
             return
         self._take(found)
 
-    def _hunt_flaky(self, good: Point, bad: Point, find: Find, by_commit: bool) -> None:
+    def _hunt_flaky(self, good: Revision, bad: Revision, find: Find, by_commit: bool) -> None:
         ends = _ordered(good, bad, find)
-        points: Sequence[Point]
+        points: Sequence[Revision]
         if by_commit:
             if self.upstream is None:
                 raise BadInput("a hunt over commits needs a repository: name a clone or an address by --repo")
@@ -285,7 +276,7 @@ class _Hunt:
         found = survey(self.oracle, tree, "releases", self.request.grid, self.request.exhaustive)
         self._take_survey(found)
 
-    def _survey_commits(self, good: Point | None, bad: Point | None) -> None:
+    def _survey_commits(self, good: Revision | None, bad: Revision | None) -> None:
         if good is None or bad is None or self.upstream is None:
             raise BadInput("--find all over commits needs --repo, and both ends by --good and --bad")
         ends = [commit_of(self.oracle, self.upstream, end) for end in (good, bad)]
@@ -352,12 +343,12 @@ class _Hunt:
             write_atomically(request.git_log, git_bisect_log(self.oracle, over_commits[-1]))
 
 
-def _ordered(good: Point, bad: Point, find: Find) -> tuple[Point, Point]:
+def _ordered(good: Revision, bad: Revision, find: Find) -> tuple[Revision, Revision]:
     """The older end first."""
     return (good, bad) if find == "introduced" else (bad, good)
 
 
-def _range(good: Point | None, bad: Point | None, known: Sequence[Version]) -> tuple[Version, Version]:
+def _range(good: Revision | None, bad: Revision | None, known: Sequence[Version]) -> tuple[Version, Version]:
     """What a survey of releases goes over: from the one end to the other; from a good end on. A bad end alone says
     where the bug is known, and not where it began or ended: then all are gone over."""
     ends = [end for end in (good, bad) if isinstance(end, Version)]

@@ -5,12 +5,13 @@ from __future__ import annotations
 
 from headwater.commands.hunt.oracle import Oracle
 from headwater.core.errors import EnvironmentUnavailable
-from headwater.core.hunt_report import Crossing, Point, name_of, short_name
+from headwater.core.hunt_report import Crossing
+from headwater.core.revisions import Revision, name_of, short_name
 from headwater.core.verdicts import Verdict
 from headwater.effects.envs import DatedLock
 
 
-def cross(oracle: Oracle, before: Point, after: Point) -> tuple[Crossing | None, str | None]:
+def cross(oracle: Oracle, before: Revision, after: Revision) -> tuple[Crossing | None, str | None]:
     """Probe the four pairs of code and packages around a change, each with the packages of its day, and say where these
     are the same; or say why not."""
     names = short_name(name_of(before)), short_name(name_of(after))

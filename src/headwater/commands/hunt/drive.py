@@ -12,8 +12,8 @@ from typing import Protocol
 from headwater.commands.hunt.oracle import Oracle, first_done
 from headwater.core.commits import Commit
 from headwater.core.events import Note
-from headwater.core.hunt_report import Point, name_of, short_name
 from headwater.core.results import ProbeResult
+from headwater.core.revisions import Revision, name_of, short_name
 from headwater.core.verdicts import Verdict
 
 
@@ -34,7 +34,7 @@ class Course:
 
     oracle: Oracle
     machine: Machine
-    points: Sequence[Point]
+    points: Sequence[Revision]
     left: Callable[[], int]
     foresee: Callable[[Collection[int]], Sequence[int]] | None = None
     _marked: dict[int, int] = field(default_factory=dict)
@@ -68,7 +68,7 @@ class Course:
             self.machine.mark(position, verdict)
         self._marked[position] = len(verdicts)
 
-    def _ahead(self, pending: Collection[int]) -> list[Point]:
+    def _ahead(self, pending: Collection[int]) -> list[Revision]:
         """What may be asked for after what is pending."""
         ahead = self.foresee(pending) if self.foresee else self.machine.next_steps(2, pending)
         return [self.points[position] for position in ahead if not self._marked.get(position)]

@@ -12,12 +12,13 @@ from packaging.version import Version
 from headwater.commands.hunt.drive import Course
 from headwater.commands.hunt.oracle import Oracle
 from headwater.core.history import path
-from headwater.core.hunt_report import Obstacle, Point, name_of, obstacle_of
+from headwater.core.hunt_report import Obstacle, obstacle_of
 from headwater.core.learning import learn
 from headwater.core.marks import Find
 from headwater.core.outward import Outward
 from headwater.core.releases import is_on_main_line
 from headwater.core.results import ProbeResult
+from headwater.core.revisions import Revision, name_of
 from headwater.core.verdicts import Verdict
 
 
@@ -26,20 +27,20 @@ class Ends:
     """Both ends of a hunt; or `missing`, words for the end that could not be found, and what stood
     in the way."""
 
-    good: Point | None
-    bad: Point | None
+    good: Revision | None
+    bad: Revision | None
     missing: str | None = None
     obstacle: Obstacle = "ends"
 
 
-def look_at(oracle: Oracle, point: Point) -> ProbeResult:
+def look_at(oracle: Oracle, point: Revision) -> ProbeResult:
     """One probe of one revision, for what is decided before any search."""
     row = oracle.ask(point, len(oracle.verdicts(name_of(point)))).result()
     oracle.keep(name_of(point), row)
     return oracle.row(name_of(point))
 
 
-def learn_at(oracle: Oracle, bad: Point, good: Point | None, patience: int = 1) -> list[str]:
+def learn_at(oracle: Oracle, bad: Revision, good: Revision | None, patience: int = 1) -> list[str]:
     """Learn how the bug is known from the failure at the bad end, and another one at the good end as `absent`; what was
     learned, in words. `patience`: how often the bad end is probed until it fails, for what fails only sometimes."""
     _look_until_it_fails(oracle, bad, patience)
@@ -57,7 +58,7 @@ def learn_at(oracle: Oracle, bad: Point, good: Point | None, patience: int = 1) 
     return words
 
 
-def _look_until_it_fails(oracle: Oracle, point: Point, patience: int) -> None:
+def _look_until_it_fails(oracle: Oracle, point: Revision, patience: int) -> None:
     """Probe until there is a failure to learn from, at most `patience` times; where the machine fails, once more."""
     while set(seen := oracle.verdicts(name_of(point))) <= {Verdict.GOOD, Verdict.HARNESS_ERROR}:
         if seen.count(Verdict.GOOD) >= patience or seen[-2:] == [Verdict.HARNESS_ERROR] * 2:

@@ -9,15 +9,16 @@ from headwater.commands.hunt.drive import Course
 from headwater.commands.hunt.oracle import Oracle
 from headwater.commands.hunt.plain import HuntInterrupted
 from headwater.core.bayes import BayesianSearch
-from headwater.core.hunt_report import Found, Level, Point, change_between, name_of, obstacle_of
+from headwater.core.hunt_report import Found, Level, change_between, obstacle_of
 from headwater.core.marks import Find
+from headwater.core.revisions import Revision, name_of
 from headwater.core.verdicts import Verdict
 
 # How often the bad end is probed before it is given up as never bad.
 PATIENCE = 25
 
 
-def hunt_flaky(oracle: Oracle, points: Sequence[Point], find: Find, level: Level, confidence: float) -> Found:
+def hunt_flaky(oracle: Oracle, points: Sequence[Revision], find: Find, level: Level, confidence: float) -> Found:
     """Probe where the answer halves the uncertainty, until one revision holds the change with the confidence.
     Interrupted, it raises `HuntInterrupted` with the best so far."""
     machine = BayesianSearch(len(points), find, confidence=confidence, patience=PATIENCE)
@@ -31,7 +32,7 @@ def hunt_flaky(oracle: Oracle, points: Sequence[Point], find: Find, level: Level
     return _outcome(oracle, machine, points, find, level)
 
 
-def _outcome(oracle: Oracle, machine: BayesianSearch, points: Sequence[Point], find: Find, level: Level) -> Found:
+def _outcome(oracle: Oracle, machine: BayesianSearch, points: Sequence[Revision], find: Find, level: Level) -> Found:
     names = [name_of(point) for point in points]
     posterior = tuple((_candidate(names, n), p) for n, p in machine.posterior().items() if p >= 0.001)
     if not machine.bad_end_shown:

@@ -23,10 +23,10 @@ from headwater.core.errors import (
     ToldToStop,
 )
 from headwater.core.events import Note
-from headwater.core.hunt_report import Point, name_of, short_name
 from headwater.core.learning import rejudged
 from headwater.core.recording import Recording
 from headwater.core.results import ProbeResult
+from headwater.core.revisions import Revision, name_of, short_name
 from headwater.core.verdicts import Evidence, Verdict, combine
 from headwater.effects.commit_subjects import CommitSubjects
 from headwater.effects.envs import DatedLock
@@ -98,7 +98,7 @@ class Oracle:
         """What each repetition on a revision said, judged by what has been learned since."""
         return [rejudged(one, self.case).verdict for one in self._rows.get(name, [])]
 
-    def subject(self, point: Point) -> Subject:
+    def subject(self, point: Revision) -> Subject:
         """A revision as what is probed, with the series where it applies."""
         name = name_of(point)
         if name not in self._subjects:
@@ -106,17 +106,17 @@ class Oracle:
             self._subjects[name] = self._patched(self._dated(plain, point) if self._by_day else plain, point)
         return self._subjects[name]
 
-    def subject_in(self, point: Point, lock: DatedLock) -> Subject:
+    def subject_in(self, point: Revision, lock: DatedLock) -> Subject:
         """A revision with packages that are given, whatever environments there are without, and the series where it
         applies."""
         return self._patched(replace(self._plain(point), dated=lock, untestable=None), point)
 
-    def _plain(self, point: Point) -> Subject:
+    def _plain(self, point: Revision) -> Subject:
         if isinstance(point, Commit):
             return self._commits().subject(point)
         return self.context.subjects.release(self.context.workspace.pins.pin(point))
 
-    def lock_of(self, point: Point) -> DatedLock:
+    def lock_of(self, point: Revision) -> DatedLock:
         """The packages of a revision's day.
 
         Raises:
@@ -129,14 +129,14 @@ class Oracle:
             requirements, when = self.context.locks.requirements([pin])[pin], pin.uploaded
         return self.context.dated_locks.lock(requirements, when)
 
-    def _dated(self, subject: Subject, point: Point) -> Subject:
+    def _dated(self, subject: Subject, point: Revision) -> Subject:
         """A subject with the packages of a revision's day, whatever environments there are without."""
         try:
             return replace(subject, dated=self.lock_of(point), untestable=None)
         except EnvironmentUnavailable as error:
             return replace(subject, untestable=str(error))
 
-    def _patched(self, subject: Subject, point: Point) -> Subject:
+    def _patched(self, subject: Subject, point: Revision) -> Subject:
         if self._series is None or subject.untestable:
             return subject
         release = None if isinstance(point, Commit) else point
@@ -148,7 +148,7 @@ class Oracle:
         except PatchFailed as error:
             return replace(subject, untestable=f"series {self._series.name} does not apply: {error}")
 
-    def ask(self, point: Point, repetition: int, ahead: Sequence[Point] = ()) -> Future[ProbeResult]:
+    def ask(self, point: Revision, repetition: int, ahead: Sequence[Revision] = ()) -> Future[ProbeResult]:
         """Begin to probe a revision. Where that is not known, what it needs and what may be asked for next, `ahead`,
         is made ready meanwhile."""
         return self._pool.submit(self._probe, point, repetition, ahead)
@@ -158,7 +158,7 @@ class Oracle:
         for hand in (*self._probers, *self._remote):
             hand.abandon()
 
-    def _probe(self, point: Point, repetition: int, ahead: Sequence[Point]) -> ProbeResult:
+    def _probe(self, point: Revision, repetition: int, ahead: Sequence[Revision]) -> ProbeResult:
         name = name_of(point)
         known = self._answers.get((name, repetition))
         if known is not None and name not in self._undo:
@@ -218,7 +218,7 @@ class Oracle:
         """Keep a row that was asked for."""
         self._rows.setdefault(name, []).append(row)
 
-    def _make_ready(self, points: Sequence[Point]) -> None:
+    def _make_ready(self, points: Sequence[Revision]) -> None:
         """Lay out what may be asked for next, and build what it runs in, while a probe runs."""
         for point in points:
             name = name_of(point)
@@ -227,7 +227,7 @@ class Oracle:
                 self._trees_ahead.submit(partial(self._ahead, point, _lay_out))
                 self._environments_ahead.submit(partial(self._ahead, point, self._build))
 
-    def _ahead(self, point: Point, prepare: Callable[[Subject], object]) -> None:
+    def _ahead(self, point: Revision, prepare: Callable[[Subject], object]) -> None:
         try:
             subject = self.subject(point)
             if subject.untestable is None:

@@ -15,8 +15,9 @@ from headwater.core.bisection import Bisection
 from headwater.core.commits import Commit
 from headwater.core.errors import BadInput
 from headwater.core.history import Line, plan
-from headwater.core.hunt_report import Found, Level, Point, change_between, name_of, obstacle_of
+from headwater.core.hunt_report import Found, Level, change_between, obstacle_of
 from headwater.core.marks import Find
+from headwater.core.revisions import Revision, name_of
 from headwater.core.verdicts import Verdict
 from headwater.effects.nearest_commit import nearest_commit
 from headwater.effects.upstream_git import Upstream
@@ -55,7 +56,7 @@ def _line_of_ancestor(lines: Sequence[Line], verdict: Verdict) -> Line | None:
     return next((line for line in lines if line.needs == side), None)
 
 
-def search(oracle: Oracle, points: Sequence[Point], find: Find, level: Level) -> Found:
+def search(oracle: Oracle, points: Sequence[Revision], find: Find, level: Level) -> Found:
     """Halve, or cut in as many parts as there are workers and one more, until the change is found and confirmed."""
     machine = Bisection(len(points), find)
     course = Course(oracle, machine, points, lambda: machine.probes_left, machine.foresee)
@@ -68,7 +69,7 @@ def search(oracle: Oracle, points: Sequence[Point], find: Find, level: Level) ->
     return _outcome(machine, points, find, level)
 
 
-def _outcome(machine: Bisection, points: Sequence[Point], find: Find, level: Level) -> Found:
+def _outcome(machine: Bisection, points: Sequence[Revision], find: Find, level: Level) -> Found:
     if not machine.ends_differ:
         return Found(machine.result, obstacle=obstacle_of(machine.ends))
     answer = machine.answer()
@@ -85,7 +86,7 @@ def _outcome(machine: Bisection, points: Sequence[Point], find: Find, level: Lev
     return Found(machine.result, change)
 
 
-def commits_between(oracle: Oracle, upstream: Upstream, ends: Sequence[Point]) -> list[Commit]:
+def commits_between(oracle: Oracle, upstream: Upstream, ends: Sequence[Revision]) -> list[Commit]:
     """The first-parent history between two revisions; for a release its nearest commit.
 
     Raises:
@@ -100,7 +101,7 @@ def commits_between(oracle: Oracle, upstream: Upstream, ends: Sequence[Point]) -
         raise _beyond(oracle, upstream, ends) or error from error
 
 
-def _beyond(oracle: Oracle, upstream: Upstream, ends: Sequence[Point]) -> BadInput | None:
+def _beyond(oracle: Oracle, upstream: Upstream, ends: Sequence[Revision]) -> BadInput | None:
     """What to say where a release was published after the newest commit, so that the nearest to it is some other."""
     tip, pins = upstream.main(), oracle.context.workspace.pins
     late = [pin for end in ends if isinstance(end, Version) and (pin := pins.pin(end)).uploaded > tip.date]
@@ -113,7 +114,7 @@ def _beyond(oracle: Oracle, upstream: Upstream, ends: Sequence[Point]) -> BadInp
     )
 
 
-def commit_of(oracle: Oracle, upstream: Upstream, point: Point) -> Commit:
+def commit_of(oracle: Oracle, upstream: Upstream, point: Revision) -> Commit:
     """A commit as it is, and a release's nearest."""
     if isinstance(point, Commit):
         return point

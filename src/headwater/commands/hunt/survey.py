@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from headwater.commands.hunt.drive import Course
 from headwater.commands.hunt.oracle import Oracle
 from headwater.core.changes import Change, Changes, Gap
-from headwater.core.hunt_report import HuntChange, Level, Point, change_between, name_of, short_name
+from headwater.core.hunt_report import HuntChange, Level, change_between
+from headwater.core.revisions import Revision, name_of, short_name
 from headwater.core.verdicts import Verdict
 
 
@@ -17,8 +18,8 @@ from headwater.core.verdicts import Verdict
 class _Numbered:
     """`Changes` speaks of revisions, and a course of their positions."""
 
-    changes: Changes[Point]
-    points: Sequence[Point]
+    changes: Changes[Revision]
+    points: Sequence[Revision]
 
     def next_steps(self, count: int = 1, pending: Collection[int] = ()) -> list[int]:
         """As `Changes.next_steps`."""
@@ -40,7 +41,7 @@ class Survey:
 
 
 def survey(
-    oracle: Oracle, lines: Sequence[Sequence[Point]], level: Level, grid: int | None, exhaustive: bool
+    oracle: Oracle, lines: Sequence[Sequence[Revision]], level: Level, grid: int | None, exhaustive: bool
 ) -> Survey:
     """Probe a grid along the main line, halve each gap whose ends differ, then the maintenance lines. Interrupted, it
     raises `SurveyInterrupted` with the best so far."""
@@ -64,22 +65,22 @@ class SurveyInterrupted(KeyboardInterrupt):
         super().__init__("interrupted")
 
 
-def _left(search: Changes[Point], points: Sequence[Point]) -> int:
+def _left(search: Changes[Revision], points: Sequence[Revision]) -> int:
     """How many probes are asked for by what is known now; each gap that turns out to differ asks for more."""
     return len(search.next_steps(len(points)))
 
 
-def _result(search: Changes[Point], level: Level) -> Survey:
+def _result(search: Changes[Revision], level: Level) -> Survey:
     changes = tuple(_change(one, level) for one in search.changes())
     return Survey(changes, tuple(_words(gap) for gap in search.unseen()), search.done)
 
 
-def _change(change: Change[Point], level: Level) -> HuntChange:
+def _change(change: Change[Revision], level: Level) -> HuntChange:
     run = [change.before, *change.candidates]
     return change_between(change.kind, level, run, change.verdicts, confirmed=change.confirmed)
 
 
-def _words(gap: Gap[Point]) -> str:
+def _words(gap: Gap[Revision]) -> str:
     """What was not looked at, and what may hide there."""
     ends = [short_name(name_of(end)) for end in (gap.before, gap.after) if end is not None]
     seen = gap.verdict.words if gap.verdict else "not judged"

@@ -22,11 +22,11 @@ from headwater.commands.remote.hands import hands, workers_of
 from headwater.commands.repro import choose_cases, on_device
 from headwater.core.commits import Commit
 from headwater.core.errors import BadInput
-from headwater.core.hunt_report import Point, name_of
 from headwater.core.matrix import Cell, Column, Executor, Row, cells_of
 from headwater.core.matrix_report import MatrixReport
 from headwater.core.releases import select
 from headwater.core.results import Comparison, ProbeResult, also_mended, parse_devices
+from headwater.core.revisions import Revision, name_of
 from headwater.core.states import PatchState
 from headwater.core.verdicts import Verdict
 from headwater.effects.nearest_commit import nearest_commit
@@ -125,22 +125,22 @@ class _Planner:
         """How many probes planning took."""
         return self._prober.ran if "_prober" in self.__dict__ else 0
 
-    def _points(self) -> list[Point]:
+    def _points(self) -> list[Revision]:
         request, pins = self.request, self.context.workspace.pins
         spec = request.releases or (None if request.commits else "all")
-        releases: list[Point] = list(select(spec, pins.versions)) if spec else []
+        releases: list[Revision] = list(select(spec, pins.versions)) if spec else []
         words = [word.strip() for given in request.commits for word in given.split(",")]
         upstream = self.runner.upstream if words else None
         return list(dict.fromkeys([*releases, *(resolve(upstream, word, pins.versions) for word in words)]))
 
-    def _column(self, point: Point, series: Series | None) -> Column:
+    def _column(self, point: Revision, series: Series | None) -> Column:
         skipped = self._needless(point, series) if series else {}
         return Column(
             name_of(point), self._group(point), self._tests_at(point), tuple(skipped.items()),
             series is not None and len(skipped) < len(series.patches),
         )  # fmt: skip
 
-    def _needless(self, point: Point, series: Series) -> Mapping[str, PatchState]:
+    def _needless(self, point: Revision, series: Series) -> Mapping[str, PatchState]:
         """The patches that a revision does not need; where the atlas does not know, their cases are probed."""
         context = self.context
         cases = [case for patch in series.patches for case in patch.cases]
@@ -155,13 +155,13 @@ class _Planner:
     def _prober(self) -> Prober:
         return self.context.prober(ProbeOptions())
 
-    def _group(self, point: Point) -> str:
+    def _group(self, point: Revision) -> str:
         """The name of the environment; what has none is its own."""
         if isinstance(point, Commit):
             return self.context.group_name(self.runner.subject_of(point.sha).pin.version)
         return self.context.group_name(point)
 
-    def _tests_at(self, point: Point) -> str | None:
+    def _tests_at(self, point: Revision) -> str | None:
         """The commit whose tests a revision is held against: its own, or the nearest of a release."""
         if not any("upstream" in words for words in self.request.tests) or self.request.repo is None:
             return None

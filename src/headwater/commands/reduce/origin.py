@@ -10,15 +10,17 @@ from headwater.commands.hunt.oracle import Oracle
 from headwater.commands.hunt.plain import commit_of
 from headwater.core.commits import Commit
 from headwater.core.errors import BadInput, HarnessError
-from headwater.core.hunt_report import Point
 from headwater.core.reduction_report import KeptHunk, ReductionReport
+from headwater.core.revisions import Revision
 from headwater.effects.upstream_git import Upstream
 
 _ID = re.compile(r"\b[0-9a-f]{40}\b")
 _HEADER = re.compile(r"@@ -\d+(?:,\d+)? \+(\d+)(?:,(\d+))? @@")
 
 
-def traced(oracle: Oracle, upstream: Upstream, report: ReductionReport, older: Point, newer: Point) -> ReductionReport:
+def traced(
+    oracle: Oracle, upstream: Upstream, report: ReductionReport, older: Revision, newer: Revision
+) -> ReductionReport:
     """The report with the commit of each hunk that adds lines, as the history between the ends, or the commits nearest
     to them, has it."""
     try:
@@ -40,7 +42,7 @@ class _Untold(Exception):
     """Why no commit can be named."""
 
 
-def _origin(hunk: KeptHunk, oracle: Oracle, upstream: Upstream, old: Commit, new: Commit, newer: Point) -> str:
+def _origin(hunk: KeptHunk, oracle: Oracle, upstream: Upstream, old: Commit, new: Commit, newer: Revision) -> str:
     """The commit of most of a hunk's added lines.
 
     Raises:

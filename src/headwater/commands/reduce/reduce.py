@@ -13,13 +13,13 @@ from headwater.commands.hunt.oracle import Oracle, first_done
 from headwater.core.changesets import Unit
 from headwater.core.errors import BadInput, HarnessError
 from headwater.core.events import Finished, Note, Started
-from headwater.core.hunt_report import Point, name_of, short_name
 from headwater.core.likely import Frame, Likely, Recorded, judge_units
 from headwater.core.narrowing import Limits, PartOutcome
 from headwater.core.recording import Recording
 from headwater.core.reduction import Reduction, Subset, Tested
 from headwater.core.reduction_report import KeptHunk, ReductionReport, Size, Step, Whole
 from headwater.core.results import ProbeResult
+from headwater.core.revisions import Revision, name_of, short_name
 from headwater.core.syntax import Syntax, line_layers
 from headwater.core.verdicts import Verdict
 from headwater.effects.partial_trees import PartialTrees
@@ -41,7 +41,7 @@ def part_outcome(verdict: Verdict, old: Verdict, new: Verdict) -> PartOutcome:
     return PartOutcome.UNJUDGED
 
 
-def reduce(oracle: Oracle, old: Point, new: Point, limits: Limits) -> ReductionReport:
+def reduce(oracle: Oracle, old: Revision, new: Revision, limits: Limits) -> ReductionReport:
     """Reduce what lies between two revisions. Interrupted, it returns the best so far.
 
     Raises:
@@ -61,7 +61,7 @@ def reduce(oracle: Oracle, old: Point, new: Point, limits: Limits) -> ReductionR
     return _Narrower(oracle, old, new, limits, report).run()
 
 
-def _prove(oracle: Oracle, old: Point, new: Point) -> list[str]:
+def _prove(oracle: Oracle, old: Revision, new: Revision) -> list[str]:
     """Probe both ends, twice; learn how the bug is known where the target says not."""
     for point in (old, new, old, new):
         if len(oracle.verdicts(name_of(point))) < 2:
@@ -93,8 +93,8 @@ class _Narrower:
     """One reduction under way."""
 
     oracle: Oracle
-    old: Point
-    new: Point
+    old: Revision
+    new: Revision
     limits: Limits
     report: ReductionReport
     _probes: dict[str, ProbeResult] = field(default_factory=dict)
