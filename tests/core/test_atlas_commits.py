@@ -62,3 +62,7 @@ def test_a_commit_stands_where_its_change_over_does() -> None:
     assert change_overs(both, ["c"])[1] == over("introduced", "5.2.0", "5.1.0", "5.2.0", late)
     other = AtlasChange("c", "introduced", Version("5.2.0"), "c" * 40, 8)
     assert with_change(both, other).changes == (early, other)
+
+
+def test_a_change_over_in_words() -> None:
+    assert over("introduced", "5.1.1", "5.1.0", None).words == "c introduced in 5.1.1"

@@ -116,6 +116,13 @@ def test_the_text() -> None:
     )
 
 
+def test_an_atlas_without_releases_names_none() -> None:
+    atlas = Atlas((AtlasEntry("zebra", Verdict.GOOD, KNOWN[0], KNOWN[0]),))
+    text = atlas_text(atlas, "# Mine.\n")
+    assert text.startswith("# Mine.\nschema = 1\n\n[[entry]]\n")
+    assert read_atlas(text, "atlas.toml") == atlas
+
+
 def test_new_cases_stand_behind_the_others_by_id() -> None:
     known = KNOWN[:1]
     atlas = gathered({("zebra", known[0]): Verdict.GOOD}, known, ["zebra"])

@@ -7,7 +7,7 @@ import math
 import random
 
 import pytest
-from histories import ABSENT, BAD, FAULT, GOOD, UNJUDGEABLE, UNTESTABLE, Drawn, History, monotone, parallel
+from histories import ABSENT, BAD, FAULT, GOOD, UNJUDGEABLE, UNTESTABLE, Drawn, History, monotone, parallel, times
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
@@ -70,7 +70,8 @@ def check_answer(history: History, culprit: int, find: Find, bisection: Bisectio
     assert history[answer.before] in ((GOOD, ABSENT) if find == "introduced" else (BAD,))
     assert history[answer.after] is (BAD if find == "introduced" else GOOD), "only bad may blame, only good mends"
     between = range(answer.before + 1, answer.after)
-    assert all(unjudged(history[p], find) and bisection.repetitions(p) for p in between), "nothing is left to learn"
+    probed = times(bisection)
+    assert all(unjudged(history[p], find) and probed[p] for p in between), "nothing is left to learn"
     assert answer.confirmed and not answer.contradictions
     assert answer.found == (len(between) == 0)
     assert bisection.result == ("found" if answer.found else "range")
@@ -95,9 +96,10 @@ def test_whatever_is_asked_for_next_was_foreseen(drawn: Drawn) -> None:
     foreseen: set[int] = set()
     while steps := bisection.next_steps():
         [position] = steps
-        assert position in foreseen or bisection.repetitions(position) or not bisection.log
+        probed = times(bisection)
+        assert position in foreseen or probed[position] or not probed
         ahead = bisection.foresee(steps)
-        assert not {p for p in ahead if bisection.repetitions(p)} and position not in ahead
+        assert not {p for p in ahead if probed[p]} and position not in ahead
         assert len(ahead) <= 4
         foreseen.update(ahead)
         bisection.mark(position, history[position])
@@ -112,7 +114,7 @@ def test_holes_widen_the_answer_and_cost_two_probes_each_at_most(drawn: Drawn) -
     check_answer(history, culprit, find, bisection)
     met = sum(unjudged(verdict, find) for verdict in probed)
     assert len(probed) <= 2 + math.ceil(math.log2(len(history) - 1)) + 2 * met
-    assert all(bisection.repetitions(p) <= 1 for p in range(len(history))), "nothing that is known is probed again"
+    assert set(times(bisection).values()) == {1}, "nothing that is known is probed again"
 
 
 @settings(max_examples=500)
@@ -123,8 +125,9 @@ def test_any_number_of_workers_in_any_order_find_the_same(drawn: Drawn, workers:
     alone, _ = hunt(history, find, proofs=2, confirm=True)
     assert check_answer(history, culprit, find, bisection) == alone.answer()
     assert marks <= 2 * len(history)
+    probed = times(bisection)
     for end in (0, len(history) - 1, *((a := bisection.answer()).before, a.after)):
-        assert bisection.repetitions(end) == 2, "ends are proved twice, the culprit and its parent too"
+        assert probed[end] == 2, "ends are proved twice, the culprit and its parent too"
 
 
 @given(histories(holes=False), st.integers(1, 8))
@@ -239,7 +242,7 @@ def test_known_verdicts_spare_probes() -> None:
 def test_a_culprit_that_is_not_confirmed_is_not_named() -> None:
     bisection = Bisection(9, proofs=1)
     history = monotone(0, 4, 5)
-    while (steps := bisection.next_steps()) != [3] or not bisection.repetitions(3):
+    while (steps := bisection.next_steps()) != [3] or not times(bisection)[3]:
         bisection.mark(steps[0], history[steps[0]])
     assert bisection.answer() == Answer(3, 4, confirmed=False) and bisection.result == "range"
     bisection.mark(3, BAD)
@@ -280,9 +283,10 @@ def test_any_history_ends_in_a_true_answer(inside: History, workers: int) -> Non
     judged = {p: v is BAD for p, v in bisection.log if v in JUDGED}
     back = any(judged[a] and not judged[b] for a in judged for b in judged if a < b)
     assert bool(answer.contradictions) == back
+    probed = times(bisection)
     for a, b in answer.contradictions:
         assert history[a] is BAD and history[b] in (GOOD, ABSENT)
-        assert all(history[p] is UNTESTABLE for p in range(a + 1, b) if bisection.repetitions(p))
+        assert all(history[p] is UNTESTABLE for p in range(a + 1, b) if probed[p])
     assert history[answer.before] in (GOOD, ABSENT) and history[answer.after] is BAD
     if back:
         assert not answer.found and bisection.result == "inconclusive"

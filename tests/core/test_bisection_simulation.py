@@ -6,7 +6,7 @@ from __future__ import annotations
 import random
 
 import pytest
-from histories import ABSENT, BAD, GOOD, UNJUDGEABLE, History, monotone, parallel
+from histories import ABSENT, BAD, GOOD, UNJUDGEABLE, History, monotone, parallel, times
 
 from headwater.core.bisection import Bisection
 from headwater.core.marks import JUDGED
@@ -40,7 +40,7 @@ def simulate(count: int, search: type[Bisection] = Bisection) -> tuple[int, int,
         wrong += culprit not in answer.candidates or (answer.found and not knowable)
         missed += knowable and not answer.found
         needed = sum(history[p] in UNJUDGEABLE for p in answer.candidates)
-        spent += sum(bisection.repetitions(p) > 0 and history[p] in UNJUDGEABLE for p in range(len(history))) - needed
+        spent += sum(history[p] in UNJUDGEABLE for p in times(bisection)) - needed
     return wrong, missed, spent / count
 
 

@@ -202,3 +202,24 @@ def test_a_title_of_any_characters() -> None:
     new = NewCase("it-breaks", "a \\ \"b\" 'c' é \x07\n", "o/r#1", "crash", Signature("E", "it's \\d", None), open=True)
     case = read_case("it_breaks.py", case_source(new, "x = 1\n"), {})
     assert (case.title, case.signatures, case.open) == (new.title, (new.signature,), True)
+
+
+def test_a_failure_of_which_no_pattern_can_be_made_is_refused() -> None:
+    """Its message holds the very words that stand for what differs between runs."""
+    with pytest.raises(BadInput, match="no pattern could be made of E: 'no <number> in it'; write the case's"):
+        learned("E", "no <number> in it")
+
+
+# Both levels are indented by a tab somewhere, so that four columns more on either part them.
+TABS = "if True:\n      \tif True:\n\t       {}\n"
+
+
+def test_lines_that_cannot_be_moved_are_written_anew() -> None:
+    script = TABS.format("x = {'a': 1}  # said")
+    assert run_of(case_source(NEW, script)) == [ast.dump(node) for node in ast.parse(script).body]
+    assert "\n    if True:\n        if True:\n            x = {'a': 1}\n" in case_source(NEW, script)
+
+
+def test_a_script_that_would_not_stay_as_it_is_is_refused() -> None:
+    with pytest.raises(BadInput, match="could not be put into a function unchanged; write the case by hand"):
+        case_source(NEW, TABS.format('def f(): """one\ntwo"""'))

@@ -96,6 +96,7 @@ def test_where_it_cannot_tell_the_device_is_unavailable(device: str, tells: bool
     if stands is not None:
         assert (stands[0], stands[1].message) == (Verdict.UNAVAILABLE, "tells on cpu, cuda alone")
     assert all(read(CASE).tells_on(name) for name in DEVICES)
+    assert (case.tells_everywhere, read(CASE).tells_everywhere) == (False, True)
 
 
 def test_a_case_for_the_network_is_unavailable_without() -> None:

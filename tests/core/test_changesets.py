@@ -192,3 +192,16 @@ def test_what_does_not_belong_together_is_refused() -> None:
         read_changeset(renamed, {"a.py": OLD}, {"b.py": OLD})
     with pytest.raises(BadInput, match="cut short"):
         read_changeset(CHANGED[:-40], {"a.py": OLD}, {"a.py": NEW})
+
+
+def test_a_subset_that_changes_nothing_has_the_key_of_none() -> None:
+    """A line is removed and the same is added: git may write so where it is told to look for more than the least."""
+    old, new = {"a.py": b"x\n", "b.py": b"1\n"}, {"a.py": b"x\ny\n", "b.py": b"2\n"}
+    head = b"diff --git a/%s b/%s\nindex 1111111..2222222 100644\n--- a/%s\n+++ b/%s\n"
+    first = head.replace(b"%s", b"a.py") + b"@@ -1 +1,2 @@\n-x\n+x\n+y\n"
+    second = head.replace(b"%s", b"b.py") + b"@@ -1 +1 @@\n-1\n+2\n"
+    changes = read_changeset(first + second, old, new)
+    same, other = [Unit("a.py", 1, 0), Unit("a.py", 1, 1)], Unit("b.py", 1)
+    assert changes.key(same) == changes.key([])
+    assert changes.key([*same, other]) == changes.key([other]) != changes.key([])
+    assert changes.key([Unit("a.py", 1, 2)]) == changes.key([Unit("a.py", 1)]) != changes.key([])

@@ -223,3 +223,19 @@ def test_any_texts_and_any_record_give_a_plan_that_compiles(
     for core in likely.cores:
         assert core < likely.kept and syntax(core)
     assert set(likely.order[: len(likely.kept)]) == likely.kept
+
+
+def test_a_change_of_mode_is_not_judged_by_what_ran() -> None:
+    diff = (
+        b"diff --git a/a.py b/a.py\nold mode 100644\nnew mode 100755\nindex 1111111..2222222\n"
+        b"--- a/a.py\n+++ b/a.py\n@@ -2 +2 @@\n-    return 1\n+    return 2\n"
+    )
+    sides = [b"def f():\n    return %d\n" % n for n in (1, 2)]
+    changes = read_changeset(diff, {"a.py": sides[0]}, {"a.py": sides[1]})
+    run = Recorded(frozenset({"a.py"}), {"a.py": frozenset({1, 2})}, ())
+    likely = judge_units(changes, run, run, Syntax(changes))
+    mode, hunk = changes.units
+    assert likely.kept == {mode, hunk}, "it may be what matters"
+    assert (likely.cores, likely.order) == ((frozenset([hunk]),), (hunk, mode)), "what ran is likelier"
+    nothing = Recorded(frozenset(), {}, ())
+    assert judge_units(changes, nothing, nothing, Syntax(changes)).kept == frozenset(), "nobody loaded it"

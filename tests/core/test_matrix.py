@@ -30,6 +30,11 @@ some_columns = st.builds(
 some_devices = st.lists(st.sampled_from(DEVICES), min_size=1, max_size=4, unique=True)
 
 
+def test_rows_that_run_many_tests() -> None:
+    rows = (*ROWS, Row("upstream", "tests/test_a.py"))
+    assert [row.is_suite for row in rows] == [False, False, True, True]
+
+
 @given(some_columns, some_devices)
 def test_every_place_once_and_once_more_where_the_series_is_applied(those: list[Column], devices: list[str]) -> None:
     cells = cells_of(those, ROWS, devices, "mend")

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from headwater.core.known_failures import Naming
 from headwater.core.matrix import Cell, Column, Row, cells_of
 from headwater.core.matrix_report import Look, MatrixReport
 from headwater.core.results import Comparison, ProbeResult
@@ -77,6 +78,15 @@ def test_before_and_after() -> None:
     whole = report(one_1=Verdict.BAD)
     assert whole.look(ROWS[0], COLUMNS[1], "cpu") == Look(Verdict.BAD, Verdict.GOOD, True, True)
     assert whole.look(ROWS[0], COLUMNS[0], "cpu") == Look(Verdict.GOOD, None, False, False)
+
+
+def test_the_cases_that_failures_belong_to_stand_before_and_after() -> None:
+    whole = report()
+    before, after = (cell for cell in whole.cells if cell.row == ROWS[0] and cell.revision == "5.1.0")
+    named = Naming({"one": (OneTest("test_a", "failed", "E: broke"),)}, ())
+    assert replace(whole, namings={before: named}).namings_at(ROWS[0], COLUMNS[1], "cpu") == [named, None]
+    assert replace(whole, namings={after: named}).namings_at(ROWS[0], COLUMNS[1], "cpu") == [None, named]
+    assert whole.namings_at(ROWS[0], COLUMNS[0], "cpu") == [None]
 
 
 def test_a_suite_that_lost_a_test_is_wrong_whatever_its_verdict() -> None:

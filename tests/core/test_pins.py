@@ -110,12 +110,14 @@ def test_release_of_tree_is_the_newest_one(pins: Pins) -> None:
 )
 def test_group_of(pins: Pins, version: str, group: str) -> None:
     assert pins.group_of(Version(version)).name == group
+    assert pins.is_grouped(Version(version))
 
 
 @pytest.mark.parametrize("version", ["4.57.6", "5.12.0", "5.25.0"])
 def test_a_release_without_a_group(pins: Pins, version: str) -> None:
     with pytest.raises(EnvironmentUnavailable, match=f"no environment group holds {version}.*--locks"):
         pins.group_of(Version(version))
+    assert not pins.is_grouped(Version(version))
 
 
 def test_a_group_of_one_release() -> None:

@@ -110,3 +110,33 @@ def test_groups_come_back_after_none() -> None:
     assert read(text).groups == GROUPS
     assert text.count("\n\n[[environment]]\n") == 2
     assert text.startswith(HEAD)
+
+
+@given(st.permutations("abcd"), st.integers(0, 4), st.permutations("abcd"), st.integers(0, 4), st.integers(0, 1))
+def test_any_groups_can_be_set_after_any_others(was: list[str], few: int, names: list[str], many: int, by: int) -> None:
+    """Whichever stay, come, go, change places or get another range."""
+
+    def groups(names: list[str], by: int) -> tuple[EnvironmentGroup, ...]:
+        ends = [(Version(f"5.{2 * n}.0"), Version(f"5.{2 * n + by}.0")) for n in range(len(names))]
+        return tuple(EnvironmentGroup(name, *end, f"locks/{name}.txt") for name, end in zip(names, ends, strict=True))
+
+    first, second = groups(was[:few], 0), groups(names[:many], by)
+    text = set_groups(set_groups(HEAD, first), second)
+    assert read(text).groups == second
+    assert set_groups(text, second) == text and text.startswith(HEAD)
+
+
+def test_whose_comments_are_whose() -> None:
+    """One right below a table's last key is that table's, one right above a table is the other's."""
+    text = add_releases(HEAD, [pin("5.10.1"), pin("5.12.0")])
+    above, below = text[: text.rindex("[[release]]")], text[text.rindex("[[release]]") :]
+    text = add_releases(f"{above.rstrip()}\n# of 5.10.1\n\n# of 5.12.0\n{below}", [pin("5.11.0")])
+    assert [str(v) for v in read(text).versions] == ["5.10.1", "5.11.0", "5.12.0"]
+    assert text.count('\n# of 5.10.1\n\n[[release]]\nversion = "5.11.0"\n') == 1
+    assert text.count('\n\n# of 5.12.0\n[[release]]\nversion = "5.12.0"\n') == 1
+
+
+def test_a_comment_at_the_end_stays_with_the_table_above_it() -> None:
+    text = add_releases(add_releases(HEAD, [pin("5.10.1")]) + "# of 5.10.1\n", [pin("5.12.0")])
+    assert '\n# of 5.10.1\n\n[[release]]\nversion = "5.12.0"\n' in text
+    assert [str(v) for v in read(text).versions] == ["5.10.1", "5.12.0"]

@@ -73,3 +73,19 @@ def test_a_copy_whose_source_changes_too() -> None:
 def test_what_is_no_python_has_no_copies() -> None:
     assert edits({"a.md": "# Copied from x\n"}, {"a.md": "# Copied from x\ny\n"}) == []
     assert edits({MODELING: COPY}, {MODELING: COPY + "(\n"}) == []
+
+
+@pytest.mark.parametrize("source", ["lib.gone.Base.method", "elsewhere.other.Base.method", "lib"])
+def test_a_source_that_is_nowhere_does_not_change(source: str) -> None:
+    before = {OTHER: BASE, MODELING: COPY.replace("lib.other.Base.method", source)}
+    after = {name: text.replace("return 2", "return 22") for name, text in before.items()}
+    assert edits(before, after) == [HandEdit(MODELING, "Own.method", source, kept=False)]
+
+
+def test_a_source_that_becomes_readable_has_changed() -> None:
+    """Of what is no Python nothing can be said; nor of a file that was not there."""
+    after = {OTHER: BASE, MODELING: COPY.replace("return 2", "return 22")}
+    [edit] = edits({OTHER: "class (\n", MODELING: COPY}, after)
+    assert edit == HandEdit(MODELING, "Own.method", "lib.other.Base.method", kept=True)
+    assert not edits({OTHER: "class (\n", MODELING: COPY}, {**after, OTHER: "class )\n"})[0].kept
+    assert not edits({MODELING: COPY}, after)[0].kept

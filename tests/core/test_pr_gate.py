@@ -20,12 +20,14 @@ from headwater.core.pr_evidence import (
     CaseEvidence,
     EnvironmentEvidence,
     LeftOut,
+    LibraryLine,
     Line,
     PatchEvidence,
     PrEvidence,
     Sight,
     TargetEvidence,
     Times,
+    library_line,
     read_evidence,
     sight_of,
     write_evidence,
@@ -35,7 +37,7 @@ from headwater.core.pr_library import library_tests
 from headwater.core.pr_results import fixed_in, still_bad
 from headwater.core.results import ProbeResult
 from headwater.core.states import PatchState
-from headwater.core.test_results import OneTest
+from headwater.core.test_results import OneTest, Result, compare
 from headwater.core.verdicts import Evidence, Verdict
 
 PLACE = "tests/utils/test_a.py"
@@ -247,3 +249,21 @@ def test_since_when_it_is_fixed() -> None:
 def test_where_the_librarys_tests_lie(path: str, first: str | None) -> None:
     found = library_tests([path, path], "lib")
     assert [names[0] for names in found] == ([first] if first else [])
+
+
+def test_the_counts_of_a_sight() -> None:
+    assert [RED.count(result) for result in ("failed", "passed", "skipped")] == [1, 1, 0]
+    assert (GREEN.count("passed"), BAD.count("failed")) == (1, 0)
+
+
+def test_a_file_of_the_librarys_tests_is_counted_before_and_after() -> None:
+    def row(verdict: Verdict, **results: Result) -> ProbeResult:
+        tests = tuple(OneTest(name, result) for name, result in results.items())
+        return ProbeResult(PLACE, "5.0.0", None, "meta", verdict, Evidence(), 1.0, False, "t", None, tests=tests)
+
+    before = row(Verdict.BAD, a="passed", b="failed", c="failed", d="passed", e="passed")
+    after = row(Verdict.OTHER_FAILURE, a="passed", b="passed", c="failed", d="failed", e="skipped")
+    assert library_line(PLACE, before, after, compare(before.tests, after.tests)) == LibraryLine(
+        PLACE, "meta", Verdict.BAD, Verdict.OTHER_FAILURE, passed_before=3, passed_after=2, failed_before=2,
+        failed_after=2, still_failing=("c",), newly_passing=("b",), new_failures=("d",), lost=("e",),
+    )  # fmt: skip

@@ -8,7 +8,8 @@ from dataclasses import replace
 import pytest
 
 from headwater.core.errors import HarnessError
-from headwater.core.reduction_report import ReductionReport, ReductionResult, require_judged
+from headwater.core.narrowing import PartOutcome
+from headwater.core.reduction_report import ReductionReport, ReductionResult, Size, Step, require_judged
 from headwater.core.results import ProbeResult
 from headwater.core.verdicts import Evidence, Verdict
 
@@ -40,3 +41,8 @@ def test_a_fault_of_ours_is_no_answer() -> None:
     ours = replace(GOOD, verdict=Verdict.HARNESS_ERROR, evidence=Evidence("NoSpace", "the disk is full"))
     with pytest.raises(HarnessError, match=r"a-case on 5\.4\.0 could not be judged \(NoSpace: the disk is full\)"):
         require_judged([GOOD, ours])
+
+
+def test_every_part_that_was_asked_about_counts() -> None:
+    step = Step("hunks", Size(1, 1, 2), PartOutcome.STAYS, GOOD, Size(1, 1, 2))
+    assert (REPORT.asked, replace(REPORT, steps=(step, step, step)).asked) == (0, 3)

@@ -4,6 +4,7 @@ of what it is made from."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime
 
 import pytest
@@ -169,6 +170,16 @@ def test_what_was_seen_with_a_series_stands_beside_its_patches_and_in_no_cell() 
     ]  # fmt: skip
     assert data.devices == ()
     assert not any(cell.seen for cell in data.cases[0].cells)
+
+
+def test_releases_with_the_bug() -> None:
+    assert made("gbkafub", []).cases[0].bad() == [KNOWN[1], KNOWN[2], KNOWN[6]]
+    assert made("ggggggg", []).cases[0].bad() == []
+
+
+def test_what_was_seen_of_a_case_that_is_not_asked_for_is_nowhere() -> None:
+    other = replace(seen("5.0.0", device="meta"), case="three")
+    assert made("ggggggg", [other]) == made("ggggggg", [])
 
 
 ROWS = st.builds(

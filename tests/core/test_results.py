@@ -13,6 +13,8 @@ from headwater.core.results import (
     PatchedReport,
     PatchedRun,
     ProbeResult,
+    ReproReport,
+    Surroundings,
     also_mended,
     devices_of_patches,
     exit_status,
@@ -127,3 +129,10 @@ def test_a_patched_run_must_apply_and_mend(after: Verdict, failure: str | None, 
 
 def test_nothing_probed_is_not_as_expected() -> None:
     assert PatchedReport("s", [], 0, False).exit_status == 1
+
+
+@pytest.mark.parametrize("verdict", Verdict)
+def test_who_interrupts_a_run_is_told_so_whatever_it_saw(verdict: Verdict) -> None:
+    surroundings = Surroundings("library", "5.10.1", None, "3.11.7", "linux", None, None, ("cpu",))
+    assert ReproReport([row(verdict)], surroundings, 1, interrupted=True).exit_status == 130
+    assert ReproReport([row(verdict)], surroundings, 1, interrupted=False).exit_status == exit_status([row(verdict)])

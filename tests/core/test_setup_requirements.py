@@ -158,3 +158,20 @@ def test_a_value_with_a_type_is_read_too() -> None:
 def test_a_text_made_of_what_is_no_text_is_unknown() -> None:
     with pytest.raises(SetupUnreadable):
         read_setup('from setuptools import setup\nn = ["a"]\nsetup(install_requires=[f"{n}"])\n')
+
+
+@pytest.mark.parametrize(
+    "statement", ["if MINOR:\n    wanted = '>=3.11'", "wanted += ',<4'", "for wanted in _deps:\n    pass", "del wanted"]
+)
+def test_a_text_that_may_have_changed_is_not_known_any_more(statement: str) -> None:
+    text = "_deps = []\nwanted = '>=3.10'\n{}\nsetup(install_requires=[], python_requires=wanted)\n"
+    assert read_setup(text.format("print(wanted)")).requires_python == ">=3.10"
+    with pytest.raises(SetupUnreadable, match="python_requires that cannot be read"):
+        read_setup(text.format(statement))
+
+
+def test_a_table_of_what_is_no_list_holds_nothing() -> None:
+    text = "_deps = {}\ndeps = {{x: x for x in _deps}}\nsetup(install_requires=[deps['a']])\n"
+    assert lines(text.format("['a']")) == ["a"]
+    with pytest.raises(SetupUnreadable, match="no install_requires that can be read"):
+        read_setup(text.format("'a'"))

@@ -182,3 +182,9 @@ def test_clauses_of_statements_have_their_own_lines() -> None:
     assert owns == {
         1: {1, 5}, 2: {2}, 3: {3}, 4: {4}, 5: {1, 5}, 6: {6}, 7: {7}, 8: {8}, 9: {9},
     }  # fmt: skip
+
+
+def test_what_is_no_python_falls_into_lines_alone() -> None:
+    changes = changed(b"", b"# A title\nif x:\n    y\n", "README.md")
+    (unit,) = changes.units
+    assert line_layers(changes, unit) == (tuple(frozenset([line]) for line in changes.lines(unit)),)

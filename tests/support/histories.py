@@ -4,7 +4,9 @@
 from __future__ import annotations
 
 import random
+from collections import Counter
 
+from headwater.core.bayes import BayesianSearch
 from headwater.core.bisection import Bisection
 from headwater.core.marks import JUDGED, Find
 from headwater.core.verdicts import Verdict
@@ -18,6 +20,11 @@ Drawn = tuple[History, int, Find]
 
 def monotone(absent: int, good: int, bad: int) -> History:
     return [ABSENT] * absent + [GOOD] * good + [BAD] * bad
+
+
+def times(search: Bisection | BayesianSearch) -> Counter[int]:
+    """How often each position was probed."""
+    return Counter(position for position, _ in search.log)
 
 
 def parallel(

@@ -131,10 +131,6 @@ class BayesianSearch:
         """Every mark in order: what a resumed search is told again."""
         return tuple(self._log)
 
-    def repetitions(self, position: int) -> int:
-        """How often `position` was marked: the repetition number of its next probe."""
-        return sum(marked == position for marked, _ in self._log)
-
     @property
     def bad_end_shown(self) -> bool:
         """Whether the bug was seen at all. Until then its end is probed, at most `patience` times."""

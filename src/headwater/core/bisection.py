@@ -4,7 +4,7 @@
     search = Bisection(len(history), "introduced")
     while steps := search.next_steps(workers):
         for position in steps:
-            search.mark(position, probe(history[position], repetition=search.repetitions(position)))
+            search.mark(position, probe(history[position]))
     search.result, search.answer()
 
 The state is what the marks say and nothing else: marks given again in the same order (`log`) make the same state, so
@@ -96,10 +96,6 @@ class Bisection:
         """Take back all that was marked at `position`."""
         self._marks.forget(position)
         self._place(position)
-
-    def repetitions(self, position: int) -> int:
-        """How often `position` was marked: the repetition number of its next probe."""
-        return self._marks.repetitions(position)
 
     def standing(self, position: int) -> Verdict | None:
         """What the marks of `position` come to (`flaky` where they disagree), None where it has none."""

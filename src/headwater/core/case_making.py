@@ -85,14 +85,16 @@ def signature_from(learned: LearnedSignature, seen: Evidence) -> Signature:
 def _message_pattern(message: str, patterns: Mapping[str, str]) -> str:
     """A pattern of a normalised message, or of as many of its first words as fit."""
     words = message.split(" ")
-    for count in range(len(words), 0, -1):
+
+    def pattern(count: int) -> str:
         parts = _PLACEHOLDER.split(" ".join(words[:count]))
         # Outside of a set a hyphen means itself.
-        pattern = "".join(patterns.get(part) or re.escape(part).replace(r"\-", "-") for part in parts)
-        if len(pattern) <= _LENGTH or count == 1:
-            break
+        return "".join(patterns.get(part) or re.escape(part).replace(r"\-", "-") for part in parts)
+
+    fits = (count for count in range(len(words), 1, -1) if len(pattern(count)) <= _LENGTH)
+    count = next(fits, 1)
     begin, end = (r"^\s*", r"\s*$") if patterns is _GENERAL else ("^", "$")
-    return begin + pattern + (end if count == len(words) else "")
+    return begin + pattern(count) + (end if count == len(words) else "")
 
 
 @dataclass(frozen=True)

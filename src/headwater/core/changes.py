@@ -104,10 +104,6 @@ class Changes(Generic[T]):
         self._marks.add(number, verdict)
         self._standings[number] = self._marks.standing(number)
 
-    def repetitions(self, revision: T) -> int:
-        """How often `revision` was marked: the repetition number of its next probe."""
-        return self._marks.repetitions(self._numbers[revision])
-
     def standing(self, revision: T) -> Verdict | None:
         """What the marks of `revision` come to (`flaky` where they disagree), None where it has none."""
         return self._standings[self._numbers[revision]]
@@ -193,9 +189,7 @@ class Changes(Generic[T]):
 
     def _change(self, line: int, a: int, b: int) -> Change[T]:
         nodes = self._lines[line]
-        old, new = self._standings[nodes[a]], self._standings[nodes[b]]
-        if old is None or new is None:
-            raise ValueError("a change lies between judged revisions")
+        old, new = (said for p in (a, b) if (said := self._standings[nodes[p]]) is not None)
         confirmed = not any(self._marks.may_be_proved(node, self._proofs) for node in (nodes[a], nodes[b]))
         before, *candidates = (self._nodes[node] for node in nodes[a : b + 1])
         return Change(_kind(old, new), line, before, candidates[-1], (old, new), tuple(candidates), confirmed)

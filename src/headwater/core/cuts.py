@@ -68,8 +68,7 @@ def _untried(walls: list[int]) -> int:
 
 def _at_rank(walls: list[int], rank: int) -> int:
     """The untried position between walls that has `rank` untried ones before it."""
-    for a, b in itertools.pairwise(walls):
-        if rank < b - a - 1:
-            return a + 1 + rank
-        rank -= b - a - 1
-    raise IndexError("there are fewer untried positions than that")
+    position = walls[0] + 1 + rank
+    for wall in walls[1:-1]:
+        position += wall <= position
+    return position

@@ -79,13 +79,11 @@ def read_diff(diff: bytes, origin: str) -> tuple[FileChange, ...]:
             the tree or into `.git`, a file is a link or a submodule.
     """
     lines = diff.split(b"\n")
+    # No line of a hunk begins so: each has its sign in front.
     starts = [number for number, line in enumerate(lines) if line.startswith(b"diff --git ")]
     changes: list[FileChange] = []
     passed = 0
     for start in starts:
-        # A line of a hunk may itself read `diff --git`: such a start lies inside what was read already.
-        if start < passed:
-            continue
         _refuse_more(lines[passed:start], origin, changes)
         change, passed = _read_file(lines, start, origin)
         changes.append(change)

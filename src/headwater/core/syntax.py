@@ -12,7 +12,7 @@ import hashlib
 import warnings
 from collections.abc import Iterable
 
-from headwater.core.changesets import Changeset, Unit, grouped
+from headwater.core.changesets import Changeset, FileDifference, Region, Unit, grouped
 from headwater.core.statements import Block, Statements, blocks_in, first_line, last_line
 
 Layers = tuple[tuple[frozenset[Unit], ...], ...]
@@ -95,14 +95,14 @@ def line_layers(changes: Changeset, unit: Unit, executed: frozenset[int] | None 
 
     After hierarchical delta debugging (Misherghi and Su, ICSE 2006). Empty where the hunk is no text, or one line.
     """
-    lines = changes.lines(unit)
-    if len(lines) < 2:
+    lines, region = changes.lines(unit), changes.region(unit)
+    if region is None or len(lines) < 2:
         return ()
     layers: list[list[frozenset[Unit]]] = []
     if unit.path.endswith(".py"):
         idle: set[Unit] = set()
         unused: set[Unit] = set()
-        for is_new, text, first, shift, count in _sides(changes, unit):
+        for is_new, text, first, shift, count in _sides(changes.by_path[unit.path], region):
             nested, silent = _statements(text, first + 1, first + count)
             idle |= {lines[number - first - 1 + shift] for number in silent}
             if executed is not None and is_new:
@@ -118,12 +118,9 @@ def line_layers(changes: Changeset, unit: Unit, executed: frozenset[int] | None 
     return tuple(tuple(dict.fromkeys(layer)) for layer in layers if layer)
 
 
-def _sides(changes: Changeset, unit: Unit) -> list[tuple[bool, bytes, int, int, int]]:
+def _sides(file: FileDifference, region: Region) -> list[tuple[bool, bytes, int, int, int]]:
     """Each side, whether it is the new one: its text, the hunk's first line (from 0), the place of that among the
     hunk's lines, and how many these are."""
-    file, region = changes.by_path[unit.path], changes.region(unit)
-    if region is None:
-        return []
     old = (False, file.old.content if file.old else b"", region.old_first, 0, region.removed)
     new = (True, file.new.content if file.new else b"", region.new_first, region.removed, region.added)
     return [side for side in (old, new) if side[-1]]
