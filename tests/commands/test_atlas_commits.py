@@ -3,12 +3,14 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
 import pytest
 from bench import wait_for
 from hunting_ground import RELEASES, Ground, git, interrupt
+from index_server import IndexServer
 
 
 def entry(case: str, verdict: str, first: str, last: str) -> str:
@@ -156,3 +158,24 @@ def test_bad_input(ground: Ground, words: list[str], said: str) -> None:
     done = ground.run("atlas", "commits", *words)
     assert done.status == 2
     assert said in done.err
+
+
+@pytest.mark.slow
+def test_what_no_lock_serves_is_proved_with_the_packages_of_its_day(ground: Ground, index_server: IndexServer) -> None:
+    """Commits that want hub 1.0 or newer, where the locks have an older one."""
+    ground.serve(index_server)
+    right = change("plain", "introduced", "5.4.0", ground.commits[14], 114)
+    wrong = change("mended", "fixed", "5.4.0", ground.commits[15], 115)
+    atlas_of(ground).write_text(HEAD + PLAIN + MENDED + right + wrong, encoding="utf-8")
+    for lock in (ground.root / "upstream" / "locks").glob("*.txt"):
+        text = lock.read_text(encoding="utf-8")
+        lock.write_text(re.sub(r"hub==\S+", "hub==0.9", text), encoding="utf-8")
+    done = ground.run("atlas", "commits", "--check", "--repo", ground.repo, "--json")
+    assert done.status == 1, done.err
+    assert rows(done) == {
+        "plain introduced 5.4.0": ("found", ground.commits[14]),
+        "mended fixed 5.4.0": ("broken", ground.commits[15]),
+    }
+    broken = done.json["change_overs"][1]
+    assert broken["why"] == f"{ground.commits[14][:12]} is good, {ground.commits[15][:12]} is good"
+    assert "--deps period" in broken["reproduce"]

@@ -193,7 +193,8 @@ def atlas_commits(
 
     A commit counts only where it and its parent were both seen twice. Every verdict is kept: the same command goes on
     where it was interrupted. What stays without a commit is told, with the reason and the command that hunts it alone.
-    Commits that none of the locks serves may be had with the packages of their day: --deps period.
+    Commits that none of the locks serves may be had with the packages of their day: --deps period. --check takes those
+    by itself where it must.
 
     \b
     Examples:

@@ -22,13 +22,15 @@ from headwater.core.events import Advanced, Finished, Note, Started
 from headwater.core.hunt_report import HuntChange, HuntReport
 from headwater.core.results import INTERRUPTED
 from headwater.core.revisions import short_name
+from headwater.core.verdicts import Verdict
 from headwater.effects.probe import ProbeOptions
 
 
 @dataclass(frozen=True)
 class CommitsRequest:
     """Which change-overs: of `cases` (ids, with commas; all without); in the history of `repo`. `check`: not those
-    without a commit, but those with one, which is proved again. `deps` as in a hunt; `jobs` probes run at a time."""
+    without a commit, but those with one, which is proved again. `deps` as in a hunt, but that what `latest` serves on
+    neither side is proved with `period`; `jobs` probes run at a time."""
 
     cases: Sequence[str]
     repo: str
@@ -129,7 +131,16 @@ def _look(context: Context, request: CommitsRequest, over: ChangeOver) -> Commit
         ends = str(over.old), str(over.new)
     else:
         return CommitOf(over, "open", why="on one side of it there are maintenance releases alone")
-    hunt = _hunt(request, over, *ends)
+    row, unserved = _hunted(context, request, over, *ends)
+    # A commit of which the locks serve neither side was found with the packages of its day: so it is proved with those.
+    if over.known is not None and unserved and request.deps == "latest":
+        row, _unserved = _hunted(context, replace(request, deps="period"), over, *ends)
+    return row
+
+
+def _hunted(context: Context, request: CommitsRequest, over: ChangeOver, old: str, new: str) -> tuple[CommitOf, bool]:
+    """One hunt, and whether all that was judged in it is untestable."""
+    hunt = _hunt(request, over, old, new)
     # Each with an end of its own: what one hunt started does not stay while the others run.
     with ExitStack() as exits:
         try:
@@ -137,10 +148,11 @@ def _look(context: Context, request: CommitsRequest, over: ChangeOver) -> Commit
         except ToldToStop:
             raise
         except HarnessError as error:
-            return CommitOf(over, "failed", over.known, why=str(error), command=hunt.command)
+            return CommitOf(over, "failed", over.known, why=str(error), command=hunt.command), False
     if report.interrupted:
         raise KeyboardInterrupt
-    return _judged(over, report)
+    unserved = bool(report.rows) and all(row.verdict is Verdict.UNTESTABLE for row in report.rows)
+    return _judged(over, report), unserved
 
 
 def _hunt(request: CommitsRequest, over: ChangeOver, old: str, new: str) -> HuntRequest:
