@@ -122,6 +122,17 @@ def coverage(session: nox.Session) -> None:
     run(session, "develop.py", "coverage", "report")
 
 
+@nox.session(name="coverage-all")
+def coverage_all(session: nox.Session) -> None:
+    """Which branches of all of Headwater the everyday suite reaches, in its processes too."""
+    rules = "--rcfile=tests/coverage-all.toml"
+    suite = ("-m", "pytest", "-n", "2", "--dist", "loadfile", *session.posargs)
+    run(session, "develop.py", "coverage", "erase", rules)
+    run(session, "develop.py", "coverage", "run", rules, *suite)
+    run(session, "develop.py", "coverage", "combine", "--quiet", rules)
+    run(session, "develop.py", "coverage", "report", rules)
+
+
 @nox.session
 def bench(session: nox.Session) -> None:
     """What Headwater costs, as ratios in one run: nox -s bench -- --quick."""

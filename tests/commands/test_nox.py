@@ -21,7 +21,7 @@ from headwater.bootstrap import _stamp
 Nox = Callable[..., subprocess.CompletedProcess[str]]
 OTHERS = {
     "repro", "test-patched", "matrix", "bisect", "audit", "report", "pr-diff", "checkout", "tests", "coverage",
-    "faults", "bench", "docs", "mutants", "lint", "typing",
+    "coverage-all", "faults", "bench", "docs", "mutants", "lint", "typing",
 }  # fmt: skip
 
 

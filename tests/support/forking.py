@@ -29,7 +29,12 @@ from typing import IO
 
 PACKAGE = Path(__file__).resolve().parent.parent.parent / "src"
 # Read by the interpreter, the loader or a library when it starts, so that a fork would not see another value.
-_AT_THE_START = ("PYTHON", "LC_", "LANG", "LD_", "GIT_PYTHON_")
+_AT_THE_START = ("PYTHON", "LC_", "LANG", "LD_", "GIT_PYTHON_", "COVERAGE_")
+
+
+def measured() -> dict[str, str]:
+    """The variables that a run needs so that its branches are counted too, where these are: `nox -s coverage-all`."""
+    return {name: value for name, value in os.environ.items() if name.startswith("COVERAGE_")}
 
 
 @dataclass(frozen=True)

@@ -25,7 +25,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from forking import PACKAGE, run_module
+from forking import PACKAGE, measured, run_module
 from index_server import IndexServer, make_wheel
 from packaging.version import Version
 from parted import PARTED, PARTED_APART, PARTED_HISTORIES, TORCH
@@ -268,7 +268,7 @@ class Ground:
             "UV_FIND_LINKS": str(self.wheels), "COLUMNS": "200", "HOME": os.environ["HOME"],
             "PATH": os.environ["PATH"], "PIP_INDEX_URL": "http://127.0.0.1:9/simple/",
         }  # fmt: skip
-        return {**own, **self.environ}
+        return {**measured(), **own, **self.environ}
 
     def start(self, *words: str | Path) -> subprocess.Popen[str]:
         """Start `headwater WORDS` in the user's folder; ended with the test."""
