@@ -86,6 +86,14 @@ def mask_sizes(cache: Any, layer: int, start: int, tokens: int) -> tuple[int, in
     return int(columns), int(offset)
 
 
+def state_of(layer: Any, name: str) -> torch.Tensor:
+    """A linear layer's only `conv_states` or `recurrent_states`: in some releases a dict holds it."""
+    held = getattr(layer, name)
+    found = held[0] if isinstance(held, dict) else held
+    assert isinstance(found, torch.Tensor)
+    return found
+
+
 def same(found: torch.Tensor, wanted: torch.Tensor) -> bool:
     """One shape and, where the device keeps values, one content."""
     if found.shape != wanted.shape or found.is_meta or wanted.is_meta:

@@ -13,7 +13,7 @@ ORDERS = {
     "linear-full": (LINEAR, FULL),
     "sliding-linear": (SLIDING, LINEAR),
 }
-CHUNKS = {"within": (3,), "beyond": (5, 1)}
+CHUNKS = {"one": (1,), "within": (3,), "beyond": (5, 1)}
 
 
 def indices(*numbers: int) -> torch.Tensor:
@@ -68,6 +68,14 @@ def test_select_indices(kind: str, order: str, chunks: str) -> None:
     made = filled(kind, ORDERS[order], *CHUNKS[chunks], batch=3)
     chosen = indices(2, 0)
     whole_or_not_at_all(made, "batch_select_indices", chosen, chosen)
+
+
+@pytest.mark.parametrize("order", ["full", "sliding", "full-sliding"])
+def test_repeating_or_selecting_of_an_empty_cache_does_nothing(order: str) -> None:
+    made = filled("dynamic", ORDERS[order], batch=3)
+    made.cache.batch_repeat_interleave(2)
+    made.cache.batch_select_indices(indices(2, 0))
+    made.feed(3)
 
 
 @pytest.mark.parametrize("order", ["full", "sliding", "full-sliding"])

@@ -2,7 +2,8 @@
 """Cropping drops the last tokens and nothing else; a layer that cannot give older ones back refuses."""
 
 import pytest
-from cachekit import CACHES, FULL, LINEAR, SLIDING, WINDOW, Filled, filled, needs, needs_values
+import transformers
+from cachekit import CACHES, FULL, LINEAR, SLIDING, WINDOW, Filled, config, filled, needs, needs_values
 
 REFUSALS = (ValueError, RuntimeError, NotImplementedError)
 
@@ -52,6 +53,23 @@ def test_nothing_at_all() -> None:
     made.feed(2)
 
 
+@pytest.mark.parametrize("kept", [1, 3])
+@pytest.mark.parametrize("layer_type", [FULL, SLIDING])
+@pytest.mark.parametrize("kind", CACHES)
+def test_a_positive_number_is_the_length_to_keep_or_is_refused(kind: str, layer_type: str, kept: int) -> None:
+    """As it was up to 5.12.1, and has been refused since: it never drops that many tokens."""
+    needs_values()
+    made = filled(kind, (layer_type,), WINDOW - 1)
+    needs(made.cache.layers[0], "crop")
+    try:
+        made.cache.crop(kept)
+    except REFUSALS:
+        kept = made.length
+    made.drop_last(made.length - kept)
+    assert int(made.cache.get_seq_length()) == kept
+    made.feed(1)
+
+
 @pytest.mark.parametrize("layer_type", [FULL, SLIDING])
 def test_a_layer_that_saw_nothing(layer_type: str) -> None:
     made = filled("dynamic", (layer_type,))
@@ -71,8 +89,9 @@ def test_a_sliding_layer_within_its_window(kind: str) -> None:
     made.feed(4)
 
 
-def test_a_sliding_layer_beyond_its_window_refuses_or_knows_the_older_tokens() -> None:
-    made = filled("dynamic", (SLIDING,), WINDOW, 2)
+@pytest.mark.parametrize("chunks", [(WINDOW,), (WINDOW, 2)], ids=["full", "beyond"])
+def test_a_sliding_layer_that_is_full_refuses_or_knows_the_older_tokens(chunks: tuple[int, ...]) -> None:
+    made = filled("dynamic", (SLIDING,), *chunks)
     try:
         made.cache.crop(-2)
     except REFUSALS:
@@ -100,6 +119,30 @@ def test_a_recording_cache_between_two_crops() -> None:
     made.cache.activate_past_recording()
     for _step in range(3):
         made.feed(1)
+    crop(made, 2)
+    made.feed(1)
+
+
+def test_a_recording_cache_does_not_grow_without_end() -> None:
+    """A crop of nothing drops what no later query can see."""
+    made = filled("dynamic", (SLIDING,), WINDOW)
+    needs(made.cache, "activate_past_recording")
+    made.cache.activate_past_recording()
+    for _round in range(6):
+        made.feed(WINDOW)
+        crop(made, 0)
+    for held in (made.cache.layers[0].keys, made.cache.layers[0].values):
+        assert held.shape[-2] < 2 * WINDOW
+
+
+@pytest.mark.parametrize("length", [WINDOW - 1, WINDOW])
+def test_a_static_sliding_layer_that_never_slides_can_be_cropped(length: int) -> None:
+    """With no room for more tokens than the window nothing old is ever overwritten."""
+    cache = transformers.StaticCache(config=config((SLIDING,)), max_cache_len=length)
+    needs(cache, "is_croppable")
+    assert cache.is_croppable is True
+    made = Filled(cache, (SLIDING,))
+    made.feed(length - 1)
     crop(made, 2)
     made.feed(1)
 

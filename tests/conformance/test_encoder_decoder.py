@@ -6,7 +6,20 @@ from typing import Any
 import pytest
 import torch
 import transformers
-from cachekit import CACHES, DEVICE, FULL, MAX_LENGTH, Filled, cache_of, filled, key_values, needs, needs_values, same
+from cachekit import (
+    CACHES,
+    DEVICE,
+    FULL,
+    MAX_LENGTH,
+    Filled,
+    cache_of,
+    filled,
+    key_values,
+    mask_sizes,
+    needs,
+    needs_values,
+    same,
+)
 
 ENCODED = 5
 
@@ -123,10 +136,11 @@ def test_reset(kind: str) -> None:
     pair.check_encoded()
 
 
+@pytest.mark.parametrize("encoded", [1, ENCODED])
 @by_kind
-def test_filled_caches_are_taken_as_they_are(kind: str) -> None:
+def test_filled_caches_are_taken_as_they_are(kind: str, encoded: int) -> None:
     needs_values()
-    own, cross = (filled(kind, (FULL, FULL), tokens).cache for tokens in (3, ENCODED))
+    own, cross = (filled(kind, (FULL, FULL), tokens).cache for tokens in (3, encoded))
     cache = transformers.EncoderDecoderCache(own, cross)
     assert cache.is_updated == {0: True, 1: True}
     assert int(cache.get_seq_length()) == 3
@@ -139,6 +153,41 @@ def test_what_it_inherits_can_be_asked(kind: str, name: str) -> None:
     pair.feed(3)
     needs(pair.cache, name)
     assert getattr(pair.cache, name) in (True, 2)
+
+
+@pytest.mark.parametrize("name", ["is_sliding", "is_linear", "is_dummy", "is_compileable"])
+@by_kind
+def test_its_layers_are_of_the_kinds_of_the_decoders(kind: str, name: str) -> None:
+    pair = Pair(kind)
+    pair.feed(3)
+    needs(pair.cache, name)
+    assert getattr(pair.cache, name) == getattr(pair.own.cache, name)
+
+
+@by_kind
+def test_it_says_whether_it_can_be_cropped(kind: str) -> None:
+    pair = Pair(kind)
+    needs(pair.cache, "is_croppable")
+    assert pair.cache.is_croppable in (True, False)
+
+
+@by_kind
+def test_its_masks_are_the_decoders(kind: str) -> None:
+    pair = Pair(kind)
+    pair.feed(3)
+    assert mask_sizes(pair.cache, 1, 3, 2) == mask_sizes(pair.own.cache, 1, 3, 2)
+
+
+@pytest.mark.parametrize("kinds", [("static", "static"), ("dynamic", "static"), ("static", "dynamic")], ids="-".join)
+@pytest.mark.parametrize("operation", ["batch_repeat_interleave", "batch_select_indices"])
+def test_what_a_static_one_cannot_do_is_refused_before_anything_changed(operation: str, kinds: tuple[str, str]) -> None:
+    own, cross = (filled(kind, (FULL, FULL), 3) for kind in kinds)
+    cache = transformers.EncoderDecoderCache(own.cache, cross.cache)
+    argument = 2 if operation == "batch_repeat_interleave" else torch.tensor([1], device=DEVICE)
+    with pytest.raises((TypeError, ValueError)):
+        getattr(cache, operation)(argument)
+    own.feed(1)
+    cross.feed(1)
 
 
 @by_kind

@@ -2,11 +2,30 @@
 """Caches of layers of several kinds, in every order: what holds of one layer holds beside the others."""
 
 from itertools import permutations, product
-from typing import Any
 
 import pytest
 import torch
-from cachekit import CACHES, DEVICE, FULL, LINEAR, SLIDING, STATE, cache_of, filled, mask_sizes, random, same
+import transformers
+from cachekit import (
+    CACHES,
+    DEVICE,
+    FULL,
+    HEAD_DIM,
+    HEADS,
+    LINEAR,
+    MAX_LENGTH,
+    SLIDING,
+    STATE,
+    Filled,
+    cache_of,
+    config,
+    filled,
+    mask_sizes,
+    needs,
+    random,
+    same,
+    state_of,
+)
 
 SHORT = {FULL: "full", SLIDING: "sliding", LINEAR: "linear"}
 PAIRS = [order for order in product((FULL, SLIDING, LINEAR), repeat=2) if len(set(order)) == 2]
@@ -81,15 +100,7 @@ def test_recurrent_states_follow_the_beams(kind: str, order: tuple[str, ...]) ->
     beams = torch.tensor([1, 1], device=DEVICE)
     made.cache.reorder_cache(beams)
     for index, state in states.items():
-        assert same(recurrent(made.cache.layers[index]), state[beams])
-
-
-def recurrent(layer: Any) -> torch.Tensor:
-    """A layer's only recurrent state: in some releases a dict holds it."""
-    state = layer.recurrent_states
-    found = state[0] if isinstance(state, dict) else state
-    assert isinstance(found, torch.Tensor)
-    return found
+        assert same(state_of(made.cache.layers[index], "recurrent_states"), state[beams])
 
 
 @by_kind
@@ -113,3 +124,64 @@ def test_attention_calls_on_linear_layers_are_refused(kind: str) -> None:
         cache.get_seq_length(1)
     with pytest.raises(ValueError):
         cache.update_conv_state(random(2, 6, 3), 0)
+
+
+@by_kind
+def test_a_convolution_state_can_be_asked_for(kind: str) -> None:
+    """None where the layer has seen nothing, or nothing since a reset."""
+    made = filled(kind, (FULL, LINEAR))
+    needs(made.cache, "get_conv_state")
+    assert made.cache.get_conv_state(1) is None
+    made.feed(3)
+    assert same(made.cache.get_conv_state(1), made.windows[1])
+    with pytest.raises(ValueError):
+        made.cache.get_conv_state(0)
+    made.cache.reset()
+    assert made.cache.get_conv_state(1) is None
+
+
+@by_kind
+def test_a_layer_may_have_two_states(kind: str) -> None:
+    settings = config((FULL, LINEAR))
+    settings.number_of_conv_states = 2
+    cache = transformers.DynamicCache(config=settings)
+    if kind == "static":
+        cache = transformers.StaticCache(config=settings, max_cache_len=MAX_LENGTH)
+    if not hasattr(cache.layers[1], "number_of_states"):
+        pytest.skip("a linear layer has one state of each kind in this release")
+    first, second = random(2, 6, 3), random(2, 6, 3)
+    assert same(cache.update_conv_state(first, 1, state_idx=0), first)
+    assert not cache.has_previous_state(1)
+    assert same(cache.update_conv_state(second, 1, state_idx=1), second)
+    assert cache.has_previous_state(1)
+    assert same(cache.layers[1].conv_states[0], first) and same(cache.layers[1].conv_states[1], second)
+
+
+@by_kind
+def test_layers_without_attention_need_no_cache(kind: str) -> None:
+    if not hasattr(transformers.cache_utils, "DummyLayer"):
+        pytest.skip("there is no DummyLayer in this release")
+    cache = transformers.DynamicCache(config=config((FULL, "moe")))
+    if kind == "static":
+        cache = transformers.StaticCache(config=config((FULL, "moe")), max_cache_len=MAX_LENGTH)
+    assert not cache.is_initialized
+    made = Filled(cache, (FULL,))
+    made.feed(3)
+    assert cache.is_initialized
+    assert cache.is_compileable is (kind == "static")
+    assert cache.is_dummy == [False, True]
+    assert cache.is_linear == [False, False]
+    needs(cache, "is_croppable")
+    assert cache.is_croppable is True
+    cache.crop(-2)
+    made.drop_last(2)
+    made.feed(1)
+
+
+def test_layers_without_attention_are_passed_over_when_initialised_early() -> None:
+    if not hasattr(transformers.cache_utils, "DummyLayer"):
+        pytest.skip("there is no DummyLayer in this release")
+    cache = transformers.StaticCache(config=config((FULL, "moe")), max_cache_len=MAX_LENGTH)
+    cache.early_initialization(2, HEADS, HEAD_DIM, torch.float32, torch.device(DEVICE))
+    assert cache.is_initialized
+    Filled(cache, (FULL,)).feed(3)

@@ -4,8 +4,11 @@
 from typing import Any
 
 import pytest
+import torch
+import transformers
 from cachekit import (
     CACHES,
+    DEVICE,
     FULL,
     LINEAR,
     MAX_LENGTH,
@@ -72,6 +75,19 @@ def test_a_layer_that_is_not_there_is_empty(kind: str, index: int) -> None:
     assert limit(cache, index) == -1
 
 
+@by_kind
+def test_a_layer_that_is_not_there_has_no_previous_state(kind: str) -> None:
+    cache = filled(kind, (FULL, LINEAR), 3).cache
+    needs(cache, "has_previous_state")
+    assert not cache.has_previous_state(2)
+
+
+@by_kind
+def test_a_linear_layer_knows_the_type_and_device_of_its_states(kind: str) -> None:
+    layer = filled(kind, (FULL, LINEAR), 3).cache.layers[1]
+    assert (layer.dtype, layer.device) == (torch.float32, torch.empty(0, device=DEVICE).device)
+
+
 def limit(cache: Any, *layer: int) -> int:
     """The most tokens that it holds, by either name; -1 for no limit."""
     new = hasattr(type(cache), "get_max_length")
@@ -83,6 +99,13 @@ def test_limits(kind: str) -> None:
     cache = cache_of(kind, (FULL, SLIDING))
     assert limit(cache, 0) == (MAX_LENGTH if kind == "static" else -1)
     assert limit(cache, 1) == WINDOW
+
+
+@by_kind
+def test_a_linear_layer_has_no_limit(kind: str) -> None:
+    cache = cache_of(kind, (FULL, LINEAR))
+    needs(cache.layers[1], "get_max_length")
+    assert limit(cache, 1) == -1
 
 
 @by_order
@@ -114,6 +137,28 @@ def test_the_batch_size_of_a_fresh_static_cache_can_be_asked(order: str) -> None
     assert batch_size(cache_of("static", ORDERS[order])) <= 0
 
 
+@by_kind
+def test_layers_of_two_batch_sizes_have_none_in_common(kind: str) -> None:
+    cache = cache_of(kind, (FULL, LINEAR))
+    cache.layers[0].batch_size, cache.layers[1].batch_size = 2, 3
+    cache.layers[0].max_batch_size, cache.layers[1].max_batch_size = 2, 3
+    with pytest.raises(ValueError):
+        batch_size(cache)
+
+
+@by_kind
+def test_a_fresh_cache_has_no_batch_size(kind: str) -> None:
+    cache = cache_of(kind)
+    needs(cache, "batch_size")
+    assert cache.batch_size == -1
+
+
+def test_a_cache_without_layers_is_not_initialised() -> None:
+    cache = transformers.DynamicCache()
+    needs(cache, "is_initialized")
+    assert not cache.is_initialized
+
+
 @by_order
 def test_the_batch_size_of_a_dynamic_cache(order: str) -> None:
     """-1 stands for a cache in which nothing was initialised yet."""
@@ -140,6 +185,23 @@ def test_kinds_of_layers(kind: str, order: str) -> None:
     cache = cache_of(kind, ORDERS[order])
     assert len(cache) == len(ORDERS[order])
     assert cache.is_sliding == [layer_type == SLIDING for layer_type in ORDERS[order]]
+
+
+@by_order
+@by_kind
+def test_which_layers_are_linear(kind: str, order: str) -> None:
+    cache = cache_of(kind, ORDERS[order])
+    needs(cache, "is_linear")
+    assert cache.is_linear == [layer_type == LINEAR for layer_type in ORDERS[order]]
+
+
+@by_kind
+def test_which_layers_record_their_past(kind: str) -> None:
+    cache = cache_of(kind, (FULL, LINEAR))
+    needs(cache, "is_recording_past")
+    assert [cache.is_recording_past(index) for index in (0, 1)] == [False, False]
+    cache.activate_past_recording()
+    assert [cache.is_recording_past(index) for index in (0, 1)] == [False, True]
 
 
 @by_order

@@ -3,7 +3,21 @@
 
 import pytest
 import torch
-from cachekit import CACHES, FULL, LINEAR, SLIDING, STATE, Filled, cache_of, filled, needs, needs_values, random, same
+from cachekit import (
+    CACHES,
+    FULL,
+    LINEAR,
+    SLIDING,
+    STATE,
+    Filled,
+    cache_of,
+    filled,
+    needs,
+    needs_values,
+    random,
+    same,
+    state_of,
+)
 
 ORDERS = {
     "full": (FULL,),
@@ -52,6 +66,20 @@ def test_a_linear_layer_has_no_previous_state(kind: str) -> None:
     assert made.cache.has_previous_state(1)
     made.cache.reset()
     assert not made.cache.has_previous_state(1)
+
+
+@pytest.mark.parametrize("order", ["full", "sliding", "full-linear"])
+def test_nothing_is_left_of_what_a_static_cache_held(order: str) -> None:
+    """Its tensors stay, since compiled code writes to them; on a new one they are zero."""
+    needs_values()
+    made = filled("static", ORDERS[order], 5, 1)
+    held = [made.cache.layers[0].keys, made.cache.layers[0].values]
+    if LINEAR in ORDERS[order]:
+        made.cache.update_recurrent_state(random(*STATE), 1)
+        held += [state_of(made.cache.layers[1], "conv_states"), state_of(made.cache.layers[1], "recurrent_states")]
+    assert all(bool(tensor.any()) for tensor in held)
+    made.cache.reset()
+    assert not any(bool(tensor.any()) for tensor in held)
 
 
 @pytest.mark.parametrize("kind", CACHES)

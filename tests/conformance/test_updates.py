@@ -10,8 +10,10 @@ from cachekit import (
     FULL,
     HEAD_DIM,
     HEADS,
+    LINEAR,
     MAX_LENGTH,
     SLIDING,
+    STATE,
     WINDOW,
     Filled,
     cache_of,
@@ -20,6 +22,8 @@ from cachekit import (
     key_values,
     mask_sizes,
     needs_values,
+    random,
+    state_of,
     update,
 )
 
@@ -30,6 +34,7 @@ SPLITS = {
     "within": (3,),
     "exactly": (WINDOW,),
     "tokens": (1,) * 9,
+    "one-then-burst": (1, 5, 2),
     "prefill-then-tokens": (6, 1, 1, 1),
     "short-then-tokens": (2, 1, 1, 1, 1, 1),
     "bursts": (2, 3, 2, 2),
@@ -100,6 +105,29 @@ def test_type_and_device_are_those_of_what_is_put_in(kind: str, layer_type: str,
 
 @pytest.mark.parametrize("layer_type", KINDS)
 @pytest.mark.parametrize("kind", CACHES)
+def test_keys_and_values_may_differ_in_type(kind: str, layer_type: str) -> None:
+    cache = cache_of(kind, (layer_type,))
+    keys, values = key_values(2, 3)
+    update(cache, 0, keys, values, 0)
+    if hasattr(cache.layers[0], "dtype"):
+        pytest.skip("a layer has one type, that of its keys, in this release")
+    cache = cache_of(kind, (layer_type,))
+    found = update(cache, 0, keys, values.to(torch.bfloat16), 0)
+    assert [tensor.dtype for tensor in found] == [torch.float32, torch.bfloat16]
+
+
+@pytest.mark.parametrize("layer_type", KINDS)
+@pytest.mark.parametrize("kind", CACHES)
+def test_a_single_number_is_a_token(kind: str, layer_type: str) -> None:
+    """One head of width one, and a batch of one."""
+    needs_values()
+    cache = cache_of(kind, (layer_type,))
+    update(cache, 0, random(1, 1, 1, 1), random(1, 1, 1, 1), 0)
+    assert int(cache.get_seq_length()) == 1
+
+
+@pytest.mark.parametrize("layer_type", KINDS)
+@pytest.mark.parametrize("kind", CACHES)
 def test_keys_and_values_may_differ_in_width(kind: str, layer_type: str) -> None:
     """As in models with latent attention."""
     cache, wide = cache_of(kind, (layer_type,)), HEAD_DIM + 3
@@ -129,6 +157,25 @@ def test_a_static_layer_stays_where_it_is(layer_type: str) -> None:
     made.cache.reset()
     Filled(made.cache, (layer_type,)).feed(3)
     assert (layer.keys.data_ptr(), layer.values.data_ptr()) == first
+
+
+@pytest.mark.parametrize("layer_type", [*KINDS, LINEAR])
+def test_what_stays_in_place_is_marked_for_cuda_graphs(layer_type: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """torch records no CUDA graph that writes to memory which nobody said to be static."""
+    marked: list[torch.Tensor] = []
+    monkeypatch.setattr(torch._dynamo, "mark_static_address", lambda tensor, **_options: marked.append(tensor))
+    made = filled("static", (FULL, layer_type), 3)
+    layer = made.cache.layers[1]
+    if layer_type == LINEAR:
+        made.cache.update_recurrent_state(random(*STATE), 1)
+        held = [state_of(layer, "conv_states"), state_of(layer, "recurrent_states")]
+    else:
+        held = [layer.keys, layer.values]
+        length = getattr(layer, "cumulative_length", None)
+        # A layer that counts in whole numbers has nothing else to mark.
+        held += [length] if isinstance(length, torch.Tensor) else []
+    for tensor in held:
+        assert any(tensor is one for one in marked)
 
 
 def test_a_cache_without_a_config_makes_its_layers_as_they_come() -> None:

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import ast
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -85,8 +86,29 @@ def test_every_mutant_of_a_file_compiles_and_is_another(root: Path) -> None:
     assert ast.dump(ast.parse(source)) not in trees
 
 
+EVERY = [Mutant("flag", "f", n, n, n + 1, f"a{n}", "b") for n in range(50)]
+
+
 def test_a_seed_says_which() -> None:
-    every = [Mutant("flag", "f", n, n, n + 1, "a", "b") for n in range(50)]
-    assert chosen(every, 10, 3) == chosen(every, 10, 3) != chosen(every, 10, 4)
-    assert [one.line for one in chosen(every, 10, 3)] == sorted(one.line for one in chosen(every, 10, 3))
-    assert chosen(every, 99, 3) == every
+    assert chosen(EVERY, 10, 3) == chosen(EVERY, 10, 3) != chosen(EVERY, 10, 4)
+    assert [one.line for one in chosen(EVERY, 10, 3)] == sorted(one.line for one in chosen(EVERY, 10, 3))
+    assert chosen(EVERY, 99, 3) == EVERY
+    assert chosen(EVERY, 0, 3) == []
+
+
+def test_a_larger_sample_holds_the_smaller() -> None:
+    assert set(chosen(EVERY, 10, 3)) < set(chosen(EVERY, 20, 3))
+
+
+def test_a_sample_outlives_lines_and_operators() -> None:
+    moved = [replace(one, line=one.line + 7, start=one.start + 90, end=one.end + 90) for one in EVERY]
+    assert [one.before for one in chosen(moved, 10, 3)] == [one.before for one in chosen(EVERY, 10, 3)]
+    more = [Mutant("new operator", "f", 1, 0, 1, "a", "c"), *EVERY]
+    kept = [one for one in chosen(more, 10, 3) if one.operator == "flag"]
+    assert len(kept) >= 9 and set(kept) <= set(chosen(EVERY, 10, 3))
+
+
+def test_what_stands_twice_in_a_function_is_two() -> None:
+    twice = [Mutant("flag", "f", n, n, n + 1, "True", "False") for n in range(40)]
+    picked = [one.line for one in chosen(twice, 20, 3)]
+    assert len(picked) == 20 and picked != list(range(20))

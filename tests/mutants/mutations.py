@@ -9,7 +9,8 @@ that only log or warn.
 from __future__ import annotations
 
 import ast
-import random
+import hashlib
+from collections import Counter
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 
@@ -81,9 +82,20 @@ def mutants(source: bytes, ran: Collection[int]) -> list[Mutant]:
 
 
 def chosen(every: Sequence[Mutant], count: int, seed: int) -> list[Mutant]:
-    """`count` of them by a seed, in the order of the text; all, where there are no more."""
-    picked = random.Random(seed).sample(range(len(every)), min(count, len(every)))
-    return [every[n] for n in sorted(picked)]
+    """`count` of them by a seed, in the order of the text; all, where there are no more.
+
+    Which ones hangs on what each is and on the seed alone: with another operator, or another line in the file, a few
+    are exchanged and not all, and a larger sample holds the smaller one of its seed.
+    """
+    same: Counter[tuple[str, ...]] = Counter()
+    ranks: list[tuple[bytes, int]] = []
+    for place, mutant in enumerate(every):
+        # By name and not by line: a line that is added would move all after it.
+        what = (mutant.function, mutant.operator, mutant.before, mutant.after)
+        same[what] += 1
+        text = "\0".join((str(seed), *what, str(same[what])))
+        ranks.append((hashlib.sha256(text.encode()).digest(), place))
+    return [every[place] for place in sorted(place for _digest, place in sorted(ranks)[:count])]
 
 
 def _compiles(text: bytes) -> bool:
