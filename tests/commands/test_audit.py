@@ -18,9 +18,12 @@ from filelock import FileLock
 from packaging.version import Version
 
 from headwater.core.atlas import Atlas, read_atlas
+from headwater.core.atlas_text import cases_of
+from headwater.core.mail import read_patch
 from headwater.core.verdicts import Verdict
 
 Run = Callable[..., Any]
+SERIES = "hybrid-static-cache"
 NO_NETWORK = {"HTTPS_PROXY": "http://127.0.0.1:9", "HTTP_PROXY": "http://127.0.0.1:9"}
 
 
@@ -85,6 +88,21 @@ def test_what_a_person_sees(headwater: Run) -> None:
     assert "  introduced in 5.5.0 by 2dba8e049597, pull request 44950\n" in done.out
     assert "patches/hybrid-static-cache/plain-integers/0001-early" in done.out
     assert "patches/hybrid-static-cache/0002-is-initialized" in done.out
+
+
+@pytest.mark.parametrize(("release", "series"), [("5.4.0", []), ("5.5.0", [SERIES]), ("5.12.1", [SERIES])])
+def test_what_a_patch_mends_besides_counts_where_it_is_applied(headwater: Run, release: str, series: list[str]) -> None:
+    """early-init-again is older than what the patch is for; the series is absent on 5.4.0."""
+    found = json.loads(headwater("audit", release, "--json").out)
+    [bug] = [one for one in found["bugs"] if one["case"] == "early-init-again"]
+    assert [remedy["series"] for remedy in bug["series"]] == series
+
+
+def test_what_patches_mend_besides_are_cases(root: Path, atlas: Atlas) -> None:
+    """No command refuses a name that is none, since a workspace may have a part of the cases."""
+    patches = [read_patch(path.name, path.read_bytes()) for path in (root / "patches").rglob("*.patch")]
+    named = {case for patch in patches for case in patch.also}
+    assert "early-init-again" in named <= set(cases_of(atlas))
 
 
 def test_the_upgrade_that_circulates_is_not_recommended(headwater: Run) -> None:

@@ -35,6 +35,7 @@ Cache.early_initialization handed a tensor to every layer -- é.
 
 Headwater-Case: early-init
 Headwater-Case:is-initialized
+Headwater-Also: early-init-again
  Headwater-Case: indented
 See Headwater-Case: inline
 """
@@ -137,6 +138,7 @@ def test_what_a_patch_says(stat: str, first_line: bool) -> None:
     assert patch.body.startswith("Cache.early_initialization handed a tensor to every layer -- é.\n--- is no")
     assert patch.body.endswith("See Headwater-Case: inline")
     assert patch.cases == ("early-init", "is-initialized")
+    assert patch.also == ("early-init-again",)
     assert patch.tests == ("tests/utils/test_cache_utils.py", "tests/new.py")
 
 

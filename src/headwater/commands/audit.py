@@ -12,6 +12,7 @@ from pathlib import Path
 from packaging.version import InvalidVersion, Version
 
 from headwater.commands.context import Context
+from headwater.commands.patch.choosing import needless_patches
 from headwater.core.auditing import Audit, Remedy, audit_release
 from headwater.core.errors import BadInput
 from headwater.core.releases import nearest, require_known
@@ -96,20 +97,25 @@ def audits(context: Context, releases: Iterable[Version]) -> dict[Version, Audit
     yanked = {pin.version for pin in pins.releases if pin.yanked is not None}
     every = [workspace.series(name) for name in series_names(workspace.patches)]
     return {
-        release: audit_release(workspace.atlas, cases, release, pins.versions, yanked, _remedies(every, release))
+        release: audit_release(
+            workspace.atlas, cases, release, pins.versions, yanked, _remedies(context, every, release)
+        )
         for release in releases
     }
 
 
-def _remedies(every: Sequence[Series], release: Version) -> dict[str, tuple[Remedy, ...]]:
-    """The patches that mend each case, as they read for a release: by the ranges that their series declare."""
+def _remedies(context: Context, every: Sequence[Series], release: Version) -> dict[str, tuple[Remedy, ...]]:
+    """The patches that mend each case, as they read for a release: by the ranges that their series declare. What one
+    mends besides counts where it is applied at all."""
     found: dict[str, tuple[Remedy, ...]] = {}
     for series in every:
         variant = series.variant_for(release)
         own = {patch.file: patch for patch in variant.patches} if variant else {}
+        needless = needless_patches(context, series, release)
         for patch in series.patches:
             base = variant.file.base if variant and patch.file in own else series.file.base
             folder = variant.name if variant and patch.file in own else None
-            for case in own.get(patch.file, patch).cases:
+            read = own.get(patch.file, patch)
+            for case in (*read.cases, *(() if patch.file in needless else read.also)):
                 found[case] = (*found.get(case, ()), Remedy(series.name, patch.file, folder, base))
     return found

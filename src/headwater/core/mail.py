@@ -36,6 +36,11 @@ class Patch:
         return tuple(re.findall(r"(?m)^Headwater-Case:\s*(\S+)\s*$", self.body))
 
     @property
+    def also(self) -> tuple[str, ...]:
+        """The ids of its `Headwater-Also` trailers: what it mends besides, wherever its own cases need it."""
+        return tuple(re.findall(r"(?m)^Headwater-Also:\s*(\S+)\s*$", self.body))
+
+    @property
     def is_backport(self) -> bool:
         """Whether its `Origin` trailer says that it is upstream's own change."""
         return re.search(r"(?m)^Origin: backport\b", self.body) is not None

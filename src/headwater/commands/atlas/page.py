@@ -37,7 +37,7 @@ def series_by_case(context: Context) -> dict[str, list[str]]:
     found: dict[str, list[str]] = {}
     for name in series_names(context.workspace.patches):
         for patch in context.workspace.series(name).patches:
-            for case in patch.cases:
+            for case in (*patch.cases, *patch.also):
                 if name not in found.setdefault(case, []):
                     found[case].append(name)
     return found
