@@ -123,6 +123,17 @@ def test_a_recording_cache_between_two_crops() -> None:
     made.feed(1)
 
 
+def test_a_positive_number_drops_nothing_of_a_full_window_that_records() -> None:
+    """How much of it is to be kept cannot be said: it refuses, and is as it was."""
+    made = filled("dynamic", (SLIDING,), WINDOW)
+    needs(made.cache, "activate_past_recording")
+    made.cache.activate_past_recording()
+    made.feed(1)
+    with pytest.raises(REFUSALS):
+        made.cache.crop(1)
+    made.feed(1)
+
+
 def test_a_recording_cache_does_not_grow_without_end() -> None:
     """A crop of nothing drops what no later query can see."""
     made = filled("dynamic", (SLIDING,), WINDOW)
