@@ -6,7 +6,7 @@
 # severity = "crash"
 # time_limit = 60
 # user_sees = "IndexError: list index out of range in generate, which works with use_cache=False."
-# meanwhile = "Pass past_key_values=EncoderDecoderCache(DynamicCache(), DynamicCache()), whose layers come as they are needed."
+# meanwhile = "Pass past_key_values=EncoderDecoderCache(DynamicCache(), DynamicCache()), whose layers come as needed."
 # devices = ["cpu", "cuda", "mps", "xpu"]
 # [[signature]]
 # type = "IndexError"
