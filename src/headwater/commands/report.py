@@ -141,7 +141,7 @@ def _patches(context: Context) -> list[PatchOf]:
     for name in series_names(context.workspace.patches):
         series = context.workspace.series(name)
         for patch in series.patches:
-            found.append(PatchOf(name, patch.file, patch.subject, str(series.file.base), patch.cases))
+            found.append(PatchOf(name, patch.file, patch.subject, str(series.file.base), (*patch.cases, *patch.also)))
     return found
 
 
