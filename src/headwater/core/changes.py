@@ -189,7 +189,8 @@ class Changes(Generic[T]):
 
     def _change(self, line: int, a: int, b: int) -> Change[T]:
         nodes = self._lines[line]
-        old, new = (said for p in (a, b) if (said := self._standings[nodes[p]]) is not None)
+        old, new = self._standings[nodes[a]], self._standings[nodes[b]]
+        assert old is not None and new is not None, "a change lies between judged revisions"
         confirmed = not any(self._marks.may_be_proved(node, self._proofs) for node in (nodes[a], nodes[b]))
         before, *candidates = (self._nodes[node] for node in nodes[a : b + 1])
         return Change(_kind(old, new), line, before, candidates[-1], (old, new), tuple(candidates), confirmed)
