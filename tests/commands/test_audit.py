@@ -102,7 +102,7 @@ def test_what_patches_mend_besides_are_cases(root: Path, atlas: Atlas) -> None:
     """No command refuses a name that is none, since a workspace may have a part of the cases."""
     patches = [read_patch(path.name, path.read_bytes()) for path in (root / "patches").rglob("*.patch")]
     named = {case for patch in patches for case in patch.also}
-    assert "early-init-again" in named <= set(cases_of(atlas))
+    assert {"early-init-again", "static-max-batch-size-fresh"} <= named <= set(cases_of(atlas))
 
 
 def test_the_upgrade_that_circulates_is_not_recommended(headwater: Run) -> None:

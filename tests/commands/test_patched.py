@@ -122,6 +122,29 @@ def test_a_patch_that_mends_nothing_fails(headwater: Run, workspace: Path) -> No
     assert lines["batch-size"]["before"]["expected"] == "bad"
 
 
+@pytest.mark.parametrize(
+    ("trailer", "status", "told"),
+    [
+        ("Headwater-Also: early-init-again", 0, None),
+        ("Headwater-Also: static-smaller-batch", 1, "early-init-again"),
+    ],
+)
+def test_what_is_mended_besides_is_shown_and_a_patch_may_say_so(
+    headwater: Run, whole_workspace: Path, trailer: str, status: int, told: str | None
+) -> None:
+    """The first patch mends early-init-again besides, and no patch mends static-smaller-batch."""
+    [path] = (whole_workspace / "patches" / SERIES).glob("0001-*.patch")
+    text = path.read_text(encoding="utf-8")
+    path.write_text(text.replace("Headwater-Also: early-init-again", trailer), encoding="utf-8")
+    words = ("--device", "cpu", "--case", "early-init-again,static-smaller-batch", "--json")
+    done = headwater("test-patched", *words, cwd=whole_workspace)
+    assert done.status == status, done.err
+    lines = lines_of(done)
+    assert lines["early-init-again", "cpu"] == ("bad", "good")
+    assert lines["static-smaller-batch", "cpu"] == ("bad", "bad")
+    assert (f"{told} is mended besides" in done.err) is (told is not None)
+
+
 def test_a_device_that_is_not_there(headwater: Run) -> None:
     done = headwater("test-patched", "--device", "xpu", "--case", "early-init", "--json")
     assert done.status == 1

@@ -136,7 +136,7 @@ def _run(
                 for expected in _expectations(atlas, case, series, patched, skipped)
             )
             line = _comparison(case.id, first, second, (before_it, after_it))
-            lines.append(line if series.names(case.id) else replace(line, after=also_mended(line.after)))
+            lines.append(line if series.names(case.id) else _unnamed(context, line))
         if device == "cpu" or has_accelerator(device):
             lines += _test_lines(context, prober, patched, before, device)
             lines += conformance_lines(context, prober, before, patched.subject, device)
@@ -161,6 +161,15 @@ def _untouched_run(
     return PatchedRun(before.revision, drop, (), lines, surroundings, skipped=skipped)
 
 
+def _unnamed(context: Context, line: Comparison) -> Comparison:
+    """The line of a case that no patch names. That it is mended is no failure, and worth a word."""
+    after = also_mended(line.after)
+    if after is not line.after:
+        words = f"{line.title} is mended besides: the patch that does it may say `Headwater-Also: {line.title}`"
+        context.emit(Note(f"on {after.revision} ({after.device}) {words}"))
+    return replace(line, after=after)
+
+
 def _expectations(
     atlas: Verdict | None, case: Case, series: Series, patched: PatchedSubject, skipped: Collection[str]
 ) -> tuple[Verdict | None, Verdict | None]:
@@ -168,7 +177,8 @@ def _expectations(
     needed = [patch for patch in series.patches if patch.file not in skipped]
     before = Verdict.BAD if any(case.id in patch.cases for patch in needed) else atlas
     mended = any(case.id in patch.cases for patch in patched.patches)
-    return before, Verdict.GOOD if mended else before
+    besides = before is Verdict.BAD and any(case.id in patch.also for patch in patched.patches)
+    return before, Verdict.GOOD if mended or besides else before
 
 
 def _comparison(
