@@ -159,7 +159,7 @@ def test_a_static_sliding_layer_that_never_slides_can_be_cropped(length: int) ->
 
 
 def test_a_hybrid_cache_says_whether_a_crop_can_be_exact() -> None:
-    """Where it says so, every layer is put back, and none where it does not."""
+    """Where it says so, every layer is put back."""
     made = filled("static", (FULL, LINEAR), 5, 1)
     needs(made.cache, "is_croppable", "activate_past_recording")
     if not made.cache.is_croppable:
