@@ -34,7 +34,7 @@ from headwater.core.series import Range
 from headwater.core.series_text import new_series, with_range
 from headwater.core.tree_results import NewReport, RefreshReport
 
-pytestmark = pytest.mark.slow
+slow = pytest.mark.slow
 
 A = "src/transformers/a.py"
 SOMEBODY = "Somebody, Else <else@invalid.example>"
@@ -76,6 +76,7 @@ def is_what_the_series_gives(grounds: Grounds, tree: Path) -> None:
     fsck(grounds.mirror())
 
 
+@slow
 @pytest.mark.parametrize("make", [clone_of, checkout_of])
 def test_an_edit_goes_into_the_last_patch(ready: Grounds, make: Callable[[Grounds], Path]) -> None:
     tree = make(ready)
@@ -97,6 +98,7 @@ def test_an_edit_goes_into_the_last_patch(ready: Grounds, make: Callable[[Ground
     assert (tree / "src/transformers/lying.py").read_bytes() == b"mine\n"
 
 
+@slow
 def test_an_edit_goes_into_a_lower_patch(ready: Grounds) -> None:
     tree = clone_of(ready)
     put(ready, tree)
@@ -121,6 +123,7 @@ def test_nothing_to_do_writes_nothing(ready: Grounds) -> None:
     assert (patches(ready), snapshot(tree)) == (old, before)
 
 
+@slow
 def test_a_patch_in_another_form_stays_until_it_changes(ready: Grounds) -> None:
     path = ready.root / "patches" / "example" / "0001-Change-1.patch"
     head, _, diff = path.read_bytes().partition(b"\ndiff --git")
@@ -149,6 +152,7 @@ def test_an_edit_that_does_not_fit_is_refused(ready: Grounds) -> None:
     assert (patches(ready), snapshot(tree)) == (old, before)
 
 
+@slow
 def test_commits_that_were_amended(ready: Grounds) -> None:
     tree = clone_of(ready)
     put(ready, tree)
@@ -212,6 +216,7 @@ def make_variant(grounds: Grounds) -> Path:
     return target
 
 
+@slow
 def test_on_a_variants_base_its_own_files_are_written(ready: Grounds) -> None:
     target = make_variant(ready)
     tree = clone_of(ready, "5.2.0")
@@ -229,6 +234,7 @@ def test_on_a_variants_base_its_own_files_are_written(ready: Grounds) -> None:
         fold(ready, tree, "1")
 
 
+@slow
 def test_a_file_that_the_release_does_not_have_cannot_be_patched(ready: Grounds) -> None:
     tree = clone_of(ready)
     put(ready, tree)
@@ -248,6 +254,7 @@ def test_what_cannot_be_added(ready: Grounds) -> None:
             fold(ready, tree, add=[path])
 
 
+@slow
 @pytest.mark.parametrize("place", ["begun", "written", "ending"])
 def test_a_refresh_that_was_killed_completes(ready: Grounds, place: str) -> None:
     folder = ready.root / "patches" / "example"
@@ -271,6 +278,7 @@ def test_a_refresh_that_was_killed_completes(ready: Grounds, place: str) -> None
     is_what_the_series_gives(ready, trees[1])
 
 
+@slow
 def test_a_new_patch_on_top(ready: Grounds) -> None:
     tree = clone_of(ready)
     put(ready, tree)
