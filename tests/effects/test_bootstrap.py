@@ -3,16 +3,18 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import shutil
 import subprocess
 import sys
 from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
-from headwater.bootstrap import _stamp, ensure_environment, enter_workspace, extra_of, restart
+from headwater.bootstrap import _stamp, ensure_environment, enter_workspace, extra_of, restart, run_tool
 from headwater.effects.installed import STARTED_BY
 
 ROOT = Path(__file__).parents[2]
@@ -136,6 +138,128 @@ def test_an_environment_that_is_current_is_taken_as_it_is(tmp_path: Path, monkey
     monkeypatch.setenv("PATH", os.devnull)
     assert ensure_environment(tmp_path, environment, None) == environment / "bin" / "python"
     assert [path.name for path in environment.iterdir()] == ["headwater-stamp"]
+
+
+@pytest.fixture
+def stand_ins(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Have environments made of two programs in place of Python and uv, which write down their words in NAME.log beside
+    the environment, and fail where NAME.fails lies there."""
+
+    def create(environment: Path, **_options: bool) -> None:
+        (environment / "bin").mkdir(parents=True)
+        for name in ("python", "uv"):
+            program = environment / "bin" / name
+            program.write_text(
+                f'#!/bin/sh\necho "{name} $*" >> "{environment}.log"\n'
+                f'echo "from http://user:{SECRET}@127.0.0.1/"\n[ ! -e "{environment}.fails" ]\n',
+                encoding="utf-8",
+            )
+            program.chmod(0o755)
+
+    monkeypatch.setattr("headwater.bootstrap.venv.create", create)
+
+
+@pytest.mark.parametrize(
+    ("group", "extra", "named", "wanted"),
+    [
+        (None, None, "Headwater", "--editable {root}"),
+        (None, "dask", "Headwater with dask", "--editable {root}[dask]"),
+        ("tests", None, "Headwater and its tests tools", "--editable {root} --group {root}/pyproject.toml:tests"),
+    ],
+)
+@pytest.mark.usefixtures("stand_ins")
+def test_what_is_installed_is_installed_once_and_told(
+    group: str | None, extra: str | None, named: str, wanted: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    project = tmp_path / "pyproject.toml"
+    project.write_text("[project]\n", encoding="utf-8")
+    environment = tmp_path / ".headwater" / "venv"
+    python = environment / "bin" / "python"
+    for _ in range(2):
+        assert ensure_environment(tmp_path, environment, group, extra) == python
+    assert capsys.readouterr().err == f"headwater: installing {named} into {environment} (once) ...\n"
+    log = environment.with_suffix(".log")
+    assert log.read_text(encoding="utf-8").splitlines() == [
+        "python -m pip install --quiet --disable-pip-version-check uv",
+        f"uv pip install --quiet --python {python} {wanted.format(root=tmp_path)}",
+    ]
+    # Other dependencies make it anew.
+    (environment / "old").touch()
+    project.write_text("[project]\nname = 'x'\n", encoding="utf-8")
+    ensure_environment(tmp_path, environment, group, extra)
+    assert len(log.read_text(encoding="utf-8").splitlines()) == 4
+    assert not (environment / "old").exists()
+
+
+@pytest.mark.usefixtures("stand_ins")
+def test_what_cannot_be_installed_is_told_without_credentials(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "pyproject.toml").write_text("[project]\n", encoding="utf-8")
+    environment = tmp_path / ".headwater" / "venv"
+    environment.parent.mkdir()
+    environment.with_suffix(".fails").touch()
+    with pytest.raises(SystemExit, match=r"python -m pip install \.\.\. ended with status 1; see above"):
+        ensure_environment(tmp_path, environment, None)
+    err = capsys.readouterr().err
+    assert "from http://" in err
+    assert SECRET not in err
+    assert not (environment / "headwater-stamp").exists()
+
+
+def test_who_waited_for_another_run_installs_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "pyproject.toml").write_text("[project]\n", encoding="utf-8")
+    environment = tmp_path / ".headwater" / "venv"
+    environment.mkdir(parents=True)
+    monkeypatch.setattr("headwater.bootstrap.venv.create", lambda *_, **__: pytest.fail("installed again"))
+    with environment.with_suffix(".lock").open("w") as lock, ThreadPoolExecutor() as pool:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        waits = pool.submit(ensure_environment, tmp_path, environment, None)
+        with pytest.raises(TimeoutError):
+            waits.result(timeout=0.1)
+        (environment / "headwater-stamp").write_text(_stamp(tmp_path), encoding="utf-8")
+        fcntl.flock(lock, fcntl.LOCK_UN)
+        assert waits.result(timeout=20) == environment / "bin" / "python"
+
+
+def test_an_older_python_is_refused_in_a_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "pyproject.toml").write_text("[project]\n", encoding="utf-8")
+    monkeypatch.setattr(sys, "version_info", (3, 10, 14, "final", 0))
+    with pytest.raises(SystemExit, match=r"^headwater: needs Python 3\.11 or later, and this is 3\."):
+        ensure_environment(tmp_path, tmp_path / "venv", None)
+    assert [path.name for path in tmp_path.iterdir()] == ["pyproject.toml"]
+
+
+@pytest.mark.parametrize(
+    ("installed", "inside", "started"), [(True, False, False), (False, True, False), (False, False, True)]
+)
+def test_a_script_starts_again_only_where_that_helps(
+    installed: bool, inside: bool, started: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "pyproject.toml").write_text("[project]\n", encoding="utf-8")
+    environment = tmp_path / ".headwater" / "venv"
+    environment.mkdir(parents=True)
+    (environment / "headwater-stamp").write_text(_stamp(tmp_path), encoding="utf-8")
+    monkeypatch.setattr("headwater.bootstrap._is_installed", lambda: installed)
+    if inside:
+        monkeypatch.setattr(sys, "prefix", str(environment))
+    again: list[Path] = []
+    monkeypatch.setattr("headwater.bootstrap.restart", again.append)
+    enter_workspace(tmp_path)
+    assert again == ([environment / "bin" / "python"] if started else [])
+
+
+@pytest.mark.parametrize(("words", "said"), [(["pygmentize", "-V"], "Pygments version"), (["a_tool", "x"], "did x")])
+def test_a_tool_runs_by_its_entry_point_or_as_a_module(
+    words: list[str], said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "a_tool.py").write_text("import sys\nprint('did', *sys.argv[1:])\n", encoding="utf-8")
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setattr(sys, "argv", ["develop.py"])
+    with pytest.raises(SystemExit) as ended:
+        run_tool(words)
+    assert not ended.value.code
+    assert capsys.readouterr().out.startswith(said)
 
 
 @pytest.mark.parametrize(
