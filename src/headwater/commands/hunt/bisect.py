@@ -141,8 +141,7 @@ class _Hunt:
 
     @cached_property
     def _commits(self) -> CommitSubjects:
-        if self.upstream is None:
-            raise BadInput("commits need a repository: name a clone or an address by --repo")
+        assert self.upstream is not None  # without a repository no word names a commit
         return self.context.commits(self.upstream)
 
     def _point(self, word: str) -> Revision:
@@ -195,8 +194,7 @@ class _Hunt:
         self.notes += [words for words in told if words not in self.notes]
 
     def _over_commits(self, ends: Sequence[Revision], find: Find) -> None:
-        if self.upstream is None:
-            raise BadInput("a hunt over commits needs a repository: name a clone or an address by --repo")
+        assert self.upstream is not None  # without a repository no word names a commit
         commits = commits_between(self.oracle, self.upstream, ends)
         self.commits = tuple(map(name_of, commits))
         self._commits.prefetch([commits[0], commits[-1]])
@@ -237,8 +235,7 @@ class _Hunt:
         ends = _ordered(good, bad, find)
         points: Sequence[Revision]
         if by_commit:
-            if self.upstream is None:
-                raise BadInput("a hunt over commits needs a repository: name a clone or an address by --repo")
+            assert self.upstream is not None
             points = commits_between(self.oracle, self.upstream, ends)
         else:
             old, new = ends
