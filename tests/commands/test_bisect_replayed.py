@@ -4,9 +4,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 
 import pytest
-from hunting_ground import MAIN, RELEASES, Ground
+from hunting_ground import MAIN, RELEASES, Ground, copy_ground
 from made_log import made_log
 
 ALL_GOOD = dict.fromkeys(RELEASES, "good")
@@ -16,6 +17,12 @@ MENDED = {release: "bad" if release < "5.4.0" else "good" for release in RELEASE
 PASSED = {release: "bad" if "5.2.0" <= release < "5.5.0" else "good" for release in RELEASES}
 ON_A_LINE = ALL_GOOD | {"5.2.2": "bad"}
 ENDS = ("--good", "5.0.0", "--bad", "5.7.0")
+
+
+@pytest.fixture(scope="module")
+def ground(ground_template: Path, tmp_path_factory: pytest.TempPathFactory) -> Ground:
+    """One for all tests: nothing is probed, and so nothing is kept."""
+    return copy_ground(ground_template, tmp_path_factory.mktemp("replayed"))
 
 
 @pytest.mark.parametrize(
