@@ -7,8 +7,9 @@ import shutil
 from pathlib import Path
 
 import pytest
+from case_files import write_case
 
-from headwater.core.errors import BadInput
+from headwater.core.errors import BadInput, HarnessError
 from headwater.effects.workspace import Workspace, find_root
 
 
@@ -80,3 +81,55 @@ def test_cases_elsewhere_use_every_helper_of_the_workspace(tmp_path: Path, root:
     files = workspace.cases(cases)["elsewhere"].files
     assert files["layerkit.py"] == workspace.helpers["layerkit.py"]
     assert files["casekit.py"] == b"OWN = True\n"
+
+
+def with_cases(tmp_path: Path, *names: str) -> Workspace:
+    """A workspace with cases of these names."""
+    root = lay_out(tmp_path / "work", "small")
+    (root / "tests" / "repro").mkdir(parents=True)
+    for name in names:
+        write_case(root / "tests" / "repro", name, "pass")
+    return Workspace(root)
+
+
+def test_two_cases_of_one_name_are_both_named(tmp_path: Path) -> None:
+    workspace = with_cases(tmp_path, "one", "two")
+    assert list(workspace.cases()) == ["one", "two"]
+    folder = workspace.root / "tests" / "repro"
+    shutil.copy(folder / "one.py", folder / "other.py")
+    with pytest.raises(BadInput, match=r"two cases are called one: \S+/one\.py and \S+/other\.py"):
+        workspace.cases()
+
+
+def test_an_atlas_of_a_case_that_is_gone(tmp_path: Path) -> None:
+    workspace = with_cases(tmp_path, "one")
+    entry = '[[entry]]\ncase = "gone"\nverdict = "bad"\nfirst = "1.0"\nlast = "1.0"\n'
+    (workspace.root / "tests" / "repro" / "atlas.toml").write_text(f"schema = 1\n\n{entry}", encoding="utf-8")
+    with pytest.raises(BadInput, match=r"atlas\.toml has entries of gone, and there is no such case"):
+        workspace.cases()
+
+
+def test_a_conformance_suite_is_tests_of_names_of_their_own(tmp_path: Path) -> None:
+    workspace = with_cases(tmp_path)
+    assert workspace.conformance() is None
+    assert workspace.known_failures() is None
+    folder = workspace.root / "tests" / "conformance"
+    folder.mkdir()
+    with pytest.raises(BadInput, match=r"tests/conformance holds no test_\*\.py; remove it, or restore the suite"):
+        workspace.conformance()
+    (folder / "test_small.py").write_text("def test(): pass\n", encoding="utf-8")
+    suite = workspace.conformance()
+    assert suite is not None
+    assert suite.files["test_small.py"] == b"def test(): pass\n"
+    taken = sorted(suite.files.keys() - {"test_small.py"})[0]
+    (folder / taken).touch()
+    with pytest.raises(BadInput, match=rf"a test file is called {taken}, as one that Headwater puts beside it; rename"):
+        workspace.conformance()
+
+
+def test_what_is_missing_is_named_with_what_makes_it(tmp_path: Path) -> None:
+    workspace = Workspace(lay_out(tmp_path / "work", "small"))
+    with pytest.raises(BadInput, match=r"upstream/locks/1\.txt, which small\.toml names, is missing; .*--locks"):
+        workspace.lock_text("locks/1.txt")
+    with pytest.raises(HarnessError, match=r"a test needs about \d+ MB, and \d+ MB are free in .*; make room"):
+        workspace.cache.require_space(10**18, "a test")
