@@ -16,9 +16,9 @@ from index_server import IndexServer
 from made_log import made_log
 
 from headwater.commands.context import Context
-from headwater.commands.hand import Way
 from headwater.commands.hunt.bisect import bisect
 from headwater.commands.hunt.request import HuntRequest
+from headwater.commands.way import Way
 from headwater.core.events import silent
 from headwater.effects.probe import ProbeOptions
 

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from headwater.commands.hand import Way
 from headwater.commands.hunt.request import HuntRequest
+from headwater.commands.way import Way
 from headwater.core.errors import BadInput
 from headwater.effects.probe import ProbeOptions
 

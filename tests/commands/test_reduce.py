@@ -12,9 +12,9 @@ from hunting_ground import UNMASK, Ground, interrupt
 from reduced import CAUSE, MEND, NEAR, counting_case, hunks, laid_out, reduced, runs
 
 from headwater.commands.context import Context
-from headwater.commands.hand import Way
 from headwater.commands.hunt.bisect import bisect
 from headwater.commands.hunt.request import HuntRequest
+from headwater.commands.way import Way
 from headwater.core.errors import HarnessError
 from headwater.core.events import silent
 from headwater.effects.probe import ProbeOptions

@@ -13,9 +13,9 @@ from headwater.cli.options import answer_options, series_option, together
 from headwater.cli.remote import executor_options
 from headwater.cli.run import Output, common_options, running
 from headwater.cli.same_command import same_command
-from headwater.commands.hand import Way
 from headwater.commands.hunt.bisect import bisect
 from headwater.commands.hunt.request import HuntRequest
+from headwater.commands.way import Way
 from headwater.core.hunt_report import HuntReport
 from headwater.effects.answers import keep_answer
 from headwater.effects.probe import ProbeOptions

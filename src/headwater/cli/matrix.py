@@ -21,9 +21,9 @@ from headwater.cli.options import (
 from headwater.cli.remote import executor_options
 from headwater.cli.run import common_options, running
 from headwater.cli.same_command import same_command
-from headwater.commands.hand import Way
 from headwater.commands.matrix.matrix import matrix
 from headwater.commands.matrix.request import MatrixRequest
+from headwater.commands.way import Way
 from headwater.effects.files import write_atomically
 from headwater.effects.probe import ProbeOptions
 from headwater.report.matrix import print_matrix

@@ -4,8 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Literal, Protocol
+from typing import Protocol
 
 from headwater.core.cases import Case
 from headwater.core.results import ProbeResult
@@ -28,13 +27,3 @@ class Hand(Protocol):
 
     def abandon(self) -> None:
         """From another thread: end what is being probed, without a verdict."""
-
-
-@dataclass(frozen=True)
-class Way:
-    """How a command runs what it has to: `jobs` probes at a time on this machine, or on the workers of the Dask
-    scheduler at an address."""
-
-    executor: Literal["local", "dask"]
-    scheduler: str | None
-    jobs: int

@@ -11,10 +11,10 @@ from typing import Literal
 
 from headwater.commands.atlas.writing import draft, present, write
 from headwater.commands.context import Context
-from headwater.commands.hand import Way
 from headwater.commands.hunt.bisect import bisect
 from headwater.commands.hunt.request import HuntRequest
 from headwater.commands.repro import choose_cases
+from headwater.commands.way import Way
 from headwater.core.atlas import AtlasChange
 from headwater.core.atlas_commits import ChangeOver, CommitOf, CommitState, change_overs, with_change
 from headwater.core.errors import HarnessError, ToldToStop

@@ -9,11 +9,11 @@ from dataclasses import dataclass
 from packaging.version import Version
 
 from headwater.commands.context import Context
-from headwater.commands.hand import Way
 from headwater.commands.matrix.course import Course
 from headwater.commands.matrix.runner import CellRunner
 from headwater.commands.matrix.threads import Threads
 from headwater.commands.remote.hands import hands
+from headwater.commands.way import Way
 from headwater.core.cases import Case
 from headwater.core.matrix import Cell, Row
 from headwater.core.results import ProbeResult

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from headwater.commands.hand import Way
+from headwater.commands.way import Way
 from headwater.core.errors import BadInput
 from headwater.effects.probe import ProbeOptions
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from headwater.commands.hand import Way
+from headwater.commands.way import Way
 from headwater.effects.probe import ProbeOptions
 
 

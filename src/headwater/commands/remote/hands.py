@@ -8,10 +8,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from headwater.commands.context import Context
-from headwater.commands.hand import Hand, Way
+from headwater.commands.hand import Hand
 from headwater.commands.remote.errand import Errand
 from headwater.commands.remote.identity import identify
 from headwater.commands.remote.workers import Workers
+from headwater.commands.way import Way
 from headwater.core.cases import Case
 from headwater.core.errors import BadInput, ToldToStop
 from headwater.core.results import ProbeResult
