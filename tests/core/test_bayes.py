@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 import pytest
 from histories import times
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from headwater.core.bayes import FAULTS, BayesianSearch, Beta
@@ -185,6 +185,8 @@ def test_a_failure_of_the_machine_takes_nothing_from_what_was_seen() -> None:
     st.sampled_from([None, Beta(0.5, 4.0)]),
     st.integers(1, 6),
 )
+# Its sum over the answer, added up another way, is 0.9499999999999997.
+@example(15, [(4, GOOD), (10, Verdict.OTHER_FAILURE)], "introduced", None, 1)
 def test_whatever_is_marked_it_stays_a_probability(
     length: int, marks: list[tuple[int, Verdict]], find: Find, alarms: Beta | None, count: int
 ) -> None:

@@ -184,9 +184,10 @@ class BayesianSearch:
             mass = masses[last + 1] - masses[first]
             if mass >= wanted and (best is None or (len(run), -mass) < best[:2]):
                 best = (len(run), -mass, run)
-        run = best[2] if best else range(self._length)
+        # The sum that was held against what is wanted: another order of adding may round to just below.
+        run, mass = (best[2], -best[1]) if best else (range(self._length), masses[-1])
         ends = sorted((self._candidate(run[0]), self._candidate(run[-1])))
-        return Belief(range(ends[0], ends[1] + 1), self._mass(run), self._candidate(0))
+        return Belief(range(ends[0], ends[1] + 1), mass, self._candidate(0))
 
     def _turned(self, position: int) -> int:
         """To and from the inner order, in which the bug is there from some place on, whatever is sought."""
