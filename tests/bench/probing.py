@@ -23,7 +23,8 @@ from headwater.core.cases import Case
 from headwater.core.errors import HarnessError
 from headwater.core.pins import Pin
 from headwater.core.verdicts import Verdict
-from headwater.effects.child import Scratch, child_environment
+from headwater.effects import environment_server
+from headwater.effects.child_process import Scratch, child_environment
 from headwater.effects.envs import Environment
 from headwater.effects.probe import ProbeOptions, Prober, Subject
 from headwater.effects.subjects import Subjects
@@ -34,8 +35,9 @@ RELEASE, NEIGHBOUR, CASE = "5.10.1", "5.10.2", "early-init"
 BARE_FORK = Path(__file__).with_name("bare_fork.py")
 BAD = 1  # how a case on which the bug shows ends under plain python
 WARM, PROCESS, FORK, FIRST = "warm probe", "python early_init.py", "bare fork", "first probe of 5.10.2"
+FURTHER = "further probe of a tree"
 AIMS = {PROCESS: 0.25, FORK: 1.25}
-FIRST_AIM = 2.0
+FIRST_AIM, FURTHER_AIM = 2.0, 0.5
 
 
 @dataclass(frozen=True)
@@ -65,6 +67,9 @@ class Bench:
         options = ProbeOptions(fresh=True)
         prober = Prober(self.cache, context.environments, workspace.pins.package, options, context.emit)
         self.prober = exits.enter_context(prober)
+        # One tree's library stays imported, so that a probe of another one ends that.
+        exits.callback(setattr, environment_server, "_KEPT", environment_server._KEPT)
+        environment_server._KEPT = 1
 
     def probe(self, subject: Subject) -> None:
         """Probe, as a command does.
@@ -98,11 +103,18 @@ class Bench:
         return whole_process(argv, runs=runs, folder=self.home.work, environ=environ, status=BAD)
 
     def warm(self) -> list[float]:
-        """What an additional probe costs a user."""
+        """What a probe of a tree costs whose library this run has not imported."""
+        self.probe(self.neighbour)
+        return [timed(partial(self.probe, self.release))]
+
+    def further(self) -> list[float]:
+        """What one more probe of a tree costs."""
+        self.probe(self.release)
         return [timed(partial(self.probe, self.release))]
 
     def first(self) -> list[float]:
         """What the first probe of the neighbour costs; forgotten before."""
+        self.probe(self.release)
         self._forget(self.neighbour.tree, self._own_files())
         return [timed(partial(self.probe, self.neighbour))]
 
@@ -161,7 +173,7 @@ def measure(
         bench = Bench(context, folder, exits)
         tell(f"warming up: {RELEASE} and {NEIGHBOUR}, {CASE}")
         bench.warm_up()
-        samplers: dict[str, Sampler] = {WARM: bench.warm}
+        samplers: dict[str, Sampler] = {WARM: bench.warm, FURTHER: bench.further}
         if FORK in wanted:
             samplers[FORK] = bench.bare_fork()
         if FIRST in wanted:
@@ -174,4 +186,5 @@ def measure(
         found = interleaved(samplers, turns, pace.rounds, tell)
     samples = {name: Samples(name, tuple(values)) for name, values in found.items()}
     rows = [Row(samples[WARM], samples[name], aim) for name, aim in AIMS.items() if name in samples]
+    rows += [Row(samples[FURTHER], samples[WARM], FURTHER_AIM)]
     return rows + ([Row(samples[FIRST], samples[WARM], FIRST_AIM)] if FIRST in samples else [])

@@ -26,8 +26,9 @@ ratios say something about Headwater: both sides of each were measured in turns 
 
 Each figure is the median, with what the middle half of the samples lies between in brackets.
 
-- **warm probe**: one more probe of `{case}` on {release} by a running `headwater`: tree, environment and byte code
-  stand, and nothing is answered from the store.
+- **warm probe**: a probe of `{case}` on {release} by a running `headwater`: tree, environment and byte code stand,
+  what transformers needs is imported, its own modules are not, and nothing is answered from the store.
+- **further probe of a tree**: the same once more: the fork server of the tree has transformers imported.
 - **python early_init.py**: the case as a plain process in the same environment on the same tree, with the byte code of
   everything as python itself keeps it, timed by hyperfine.
 - **bare fork**: the least possible: a process with the same modules forks; the child imports transformers, with that

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The part of Headwater that runs inside a probed environment: standard library only, alone in its folder with the
-server that forks for it (`serve.py`) and with what records for it (`recorder.py`).
+server that forks for it (`serve.py`), what imports a tree (`tree_code.py`) and what records (`recorder.py`).
 
 Either as a fork or as a process of its own (`probe_child.py FD`) it reads one request and writes events, one JSON
 object a line, to a pipe of its own. Standard output and error belong to the case.
@@ -18,7 +18,7 @@ Events, each with the request's nonce, so that nothing a case prints can be take
      "import_failure"}
     {"event": "device", "available", "model", "driver", "reason"}
     {"event": "code", "compiled", "loaded", "damaged"}: files of the tree, and entries of the byte-code cache
-    {"event": "modules", "names"}: what was imported from outside the tree
+    {"event": "modules", "names"}: what was imported from outside the tree, besides what the fork server had
     {"event": "copy"}: a copy of the process, by a fork of the case, came to the end of the case as well
     {"event": "damage", "path"}: a file of the tree is not what its manifest says; nothing was run
 
@@ -28,19 +28,16 @@ It judges nothing: whether an exception is the bug is for the caller to say.
 from __future__ import annotations
 
 import contextlib
-import hashlib
 import importlib
 import importlib.machinery
 import importlib.util
 import json
-import marshal
 import os
 import platform
 import signal
 import sys
-import tempfile
-from collections.abc import Callable
-from types import CodeType, ModuleType
+from collections.abc import Callable, Container
+from types import ModuleType
 from typing import Any, NoReturn
 
 PROTOCOL = 1
@@ -73,98 +70,29 @@ class Speaker:
             os._exit(1)
 
 
-class TreeCode:
-    """Byte code of a tree's files by their content, shared between all trees that hold the same file.
-
-    A file's key is its git blob id, which its manifest gives and its source is checked against; no time stamp has a
-    say. An entry begins with the sha256 of what follows it.
-    """
-
-    def __init__(self, request: dict[str, Any], speaker: Speaker) -> None:
-        self.root = request["tree"]
-        with open(request["manifest"], encoding="utf-8") as stream:
-            self.files = json.load(stream)["files"]
-        tag = f"{sys.implementation.cache_tag}-{importlib.util.MAGIC_NUMBER.hex()}"
-        self._cache = os.path.join(request["code"], tag)
-        self._speaker = speaker
-        self.compiled, self.loaded = 0, 0
-        self.damaged: list[str] = []
-
-    def load(self, path: str, read: Callable[[str], bytes]) -> CodeType:
-        """The code of a file that is imported."""
-        return self.code(path, read(path))
-
-    def code(self, path: str, source: bytes) -> CodeType:
-        inside = os.path.relpath(path, self.root).replace(os.sep, "/")
-        blob = hashlib.sha1(b"blob %d\0" % len(source) + source).hexdigest()
-        if self.files.get(inside, [None])[0] != blob:
-            # At once: the library may catch what is raised here.
-            self._speaker.say("damage", path=inside)
-            os._exit(1)
-        entry = os.path.join(self._cache, blob[:2], blob)
-        found = self._read(entry)
-        if found is not None:
-            self.loaded += 1
-            # The entry may have been made for the same file of another tree.
-            sys.modules["_imp"]._fix_co_filename(found, path)
-            return found
-        self.compiled += 1
-        made = compile(source, path, "exec", dont_inherit=True)
-        # Where it cannot be kept, it is made again next time: that is no matter of the library.
-        with contextlib.suppress(OSError):
-            self._write(entry, marshal.dumps(made))
-        return made
-
-    def _read(self, entry: str) -> CodeType | None:
-        try:
-            with open(entry, "rb") as stream:
-                content = stream.read()
-        except OSError:
-            return None
-        if hashlib.sha256(content[32:]).digest() != content[:32]:
-            self.damaged.append(os.path.basename(entry))
-            return None
-        with contextlib.suppress(EOFError, TypeError, ValueError):
-            code = marshal.loads(content[32:])
-            if isinstance(code, CodeType):
-                return code
-        self.damaged.append(os.path.basename(entry))
-        return None
-
-    def _write(self, entry: str, content: bytes) -> None:
-        folder = os.path.dirname(entry)
-        os.makedirs(folder, exist_ok=True)
-        handle, part = tempfile.mkstemp(dir=folder)
-        with os.fdopen(handle, "wb") as stream:
-            stream.write(hashlib.sha256(content).digest() + content)
-        os.replace(part, entry)
-
-    def install(self) -> None:
-        """Have every import from the tree come through here."""
-        tree_code = self
-
-        class Loader(importlib.machinery.SourceFileLoader):
-            def get_code(self, fullname: str) -> CodeType:
-                return tree_code.load(self.get_filename(fullname), self.get_data)
-
-        def hook(path: str) -> importlib.machinery.FileFinder:
-            if path != self.root and not path.startswith(self.root + os.sep):
-                raise ImportError(f"{path} is outside of the tree")
-            return importlib.machinery.FileFinder(path, (Loader, [".py"]))
-
-        sys.path_hooks.insert(0, hook)
-        sys.path.insert(0, self.root)
+def sibling(name: str) -> ModuleType:
+    """A file of this folder, which is not on the path of an isolated interpreter."""
+    path = os.path.join(os.path.dirname(os.path.abspath(__file__)), name)
+    spec = importlib.util.spec_from_file_location(f"headwater_{name.removesuffix('.py')}", path)
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
 
 
-def set_limits(memory: int) -> None:
-    """Bound the address space, where no accelerator maps its own, for this process and what it starts."""
+tree_code = sibling("tree_code.py")
+
+
+def set_limits(memory: int, for_good: bool = True) -> None:
+    """Bound the address space, where no accelerator maps its own, for this process and what it starts; `for_good`, or
+    until it is raised again."""
     import resource
 
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     if memory:
         hard = resource.getrlimit(resource.RLIMIT_AS)[1]
         bound = memory if hard == resource.RLIM_INFINITY else min(memory, hard)
-        resource.setrlimit(resource.RLIMIT_AS, (bound, bound))
+        resource.setrlimit(resource.RLIMIT_AS, (bound, bound if for_good else hard))
 
 
 def prctl(option: int, value: int) -> None:
@@ -271,40 +199,43 @@ def tell_tests(speaker: Speaker, case: ModuleType | None) -> None:
         speaker.say("tests", results=results)
 
 
-def recording(request: dict[str, Any], tree_code: TreeCode, speaker: Speaker) -> Callable[[BaseException | None], None]:
+def recording(request: dict[str, Any], code: Any, speaker: Speaker) -> Callable[[BaseException | None], None]:
     """Record from now on, where the request asks for it. What is given back ends it, and says what it has to say."""
     if "record" not in request:
         return lambda error: None
-    path = os.path.join(os.path.dirname(os.path.abspath(__file__)), "recorder.py")
-    spec = importlib.util.spec_from_file_location("headwater_recorder", path)
-    assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    recorder = module.Recorder(request["record"], tree_code)
+    recorder = sibling("recorder.py").Recorder(request["record"], code)
     return lambda error: speaker.say("record", frames=recorder.finish(error))
 
 
-def probe(request: dict[str, Any], speaker: Speaker) -> None:
+def has_device(request: dict[str, Any], speaker: Speaker) -> bool:
+    """Whether the request's device is there; that it is not is reported."""
+    # An environment without a working torch is no matter of the library: this may end the process.
+    import torch  # noqa: F401
+
+    try:
+        open_device(request["device"])
+    except Exception as error:
+        report(speaker, "no-device", "device", error, request["package"])
+        return False
+    return True
+
+
+def probe(request: dict[str, Any], speaker: Speaker, library: Any, known: Container[str]) -> None:
     package = request["package"]
     phase = "device"
     speaker.say("phase", phase=phase)
-    if request["torch"]:
-        # An environment without a working torch is no matter of the library: this may end the process.
-        import torch  # noqa: F401
-
-        try:
-            open_device(request["device"])
-        except Exception as error:
-            report(speaker, "no-device", phase, error, package)
-            return
-    tree_code = TreeCode(request, speaker)
-    finish = recording(request, tree_code, speaker)
+    if request["torch"] and not has_device(request, speaker):
+        return
+    code = library or tree_code.TreeCode(request, speaker)
+    code.speak_for(speaker)
+    finish = recording(request, code, speaker)
     case = None
     try:
         phase = "library"
         speaker.say("phase", phase=phase)
-        tree_code.install()
-        __import__(package)
+        if library is None:
+            code.install()
+            __import__(package)
         phase = "case"
         speaker.say("phase", phase=phase)
         case = load_case(request["cases"], request["case"])
@@ -320,18 +251,19 @@ def probe(request: dict[str, Any], speaker: Speaker) -> None:
         finish(None)
         tell_tests(speaker, case)
         speaker.say("outcome", end="returned", phase=phase, type=None, message=None, frame=None, import_failure=False)
-    speaker.say("code", compiled=tree_code.compiled, loaded=tree_code.loaded, damaged=tree_code.damaged)
+    speaker.say("code", **code.counts())
     if request.get("report_modules"):
-        speaker.say("modules", names=modules_outside(request["tree"], request["cases"]))
+        speaker.say("modules", names=modules_outside((request["tree"], request["cases"]), known))
 
 
-def modules_outside(*folders: str) -> list[str]:
-    """The modules that were imported from files outside of `folders`, in the order of import."""
+def modules_outside(folders: tuple[str, ...], known: Container[str] = ()) -> list[str]:
+    """The modules besides those `known` that were imported from files outside of `folders`, in the order of import."""
     found = []
     for name, module in list(sys.modules.items()):
-        file = getattr(module, "__file__", None)
-        if file and name != "__main__" and not file.startswith(folders):
-            found.append(name)
+        if name not in known and name != "__main__":
+            file = getattr(module, "__file__", None)
+            if file and not file.startswith(folders):
+                found.append(name)
     return found
 
 
@@ -363,8 +295,9 @@ def describe_device(request: dict[str, Any], speaker: Speaker) -> None:
     speaker.say("device", available=True, model=model, driver=driver, reason="")
 
 
-def answer(request: dict[str, Any], events: int) -> NoReturn:
-    """Answer one request in this process, and end it."""
+def answer(request: dict[str, Any], events: int, library: Any = None, known: Container[str] = ()) -> NoReturn:
+    """Answer one request in this process, and end it. `library`: the code of the request's tree, where the library is
+    imported already; the modules `known` need not be reported."""
     end_with_parent()
     speaker = Speaker(events, request["nonce"])
     nothing = os.open(os.devnull, os.O_RDONLY)
@@ -376,7 +309,7 @@ def answer(request: dict[str, Any], events: int) -> NoReturn:
         describe_device(request, speaker)
     else:
         set_limits(request["memory"])
-        probe(request, speaker)
+        probe(request, speaker, library, known)
     for stream in (sys.stdout, sys.stderr):
         with contextlib.suppress(Exception):
             stream.flush()

@@ -243,7 +243,7 @@ class Recorder:
     """Records from now on, until `finish`."""
 
     def __init__(self, path: str, tree_code: Any) -> None:
-        """`tree_code`: the byte code of the tree (`probe_child.TreeCode`), whose loads are recorded too."""
+        """`tree_code`: the byte code of the tree (`tree_code.TreeCode`), whose loads are recorded too."""
         self._marks = Marks(path, tree_code.root, tree_code.files)
         self._process = os.getpid()
         self._done = False

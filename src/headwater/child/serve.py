@@ -1,11 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The fork server of an environment (`serve.py FD MODULE...`): it imports the modules that it is told, and later what
-the library needs from outside its tree, once, and forks for every request that comes over its socket. Standard library
-only.
+"""The server of an environment (`serve.py FD MODULE...`): it imports the modules that it is told, and later what the
+library needs from outside its tree, once, and forks fork servers. Each of those imports the library of one tree, or
+nothing, and forks for every request that comes over a socket of its own. Standard library only.
 
-The requests are those of `probe_child.py` beside it, and also {"op": "preload", "modules"} and {"op": "kill"}.
-It answers {"event": "ready"}, {"event": "preloaded", "failed"}, {"event": "forked", "pid"} and
-{"event": "ended", "status", "left"}; `left`: processes that the case began went on when its own had ended.
+The environment's server is asked {"op": "preload", "modules"} and {"op": "serve", "library"}, which comes with the
+socket for a fork server; `library` is null, or what `import_library` takes.
+It answers {"event": "ready"} and {"event": "preloaded", "failed"}.
+
+A fork server is asked what `probe_child.py` beside it answers, and {"op": "kill"}.
+It answers {"event": "serving", "pid", "compiled", "loaded", "damaged", "modules"} or {"event": "unfit", "why"} once,
+then {"event": "ended", "status", "left"} for each request; `left`: processes that the case began went on when its own
+had ended.
 """
 
 from __future__ import annotations
@@ -16,6 +21,7 @@ import importlib
 import importlib.util
 import json
 import os
+import resource
 import select
 import signal
 import socket
@@ -48,8 +54,8 @@ def take_in_orphans() -> None:
     probe_child.prctl(36, 1)  # PR_SET_CHILD_SUBREAPER
 
 
-class Server:
-    """Forks for every request that comes over `control`, with the descriptors for its events and its output."""
+class EnvironmentServer:
+    """Imports ahead, and forks fork servers, as is asked over `control`."""
 
     def __init__(self, control: socket.socket) -> None:
         self._control = control
@@ -63,14 +69,15 @@ class Server:
                 importlib.import_module(name)
         self._tell("ready")
         while True:
-            packet, descriptors, _flags, _address = socket.recv_fds(self._control, PACKET, 2)
+            packet, descriptors, _flags, _address = socket.recv_fds(self._control, PACKET, 1)
             if not packet:
                 return
+            _collect()  # fork servers that have ended
             request = json.loads(packet)
             if request["op"] == "preload":
                 self._preload(request["modules"])
-            elif request["op"] != "kill":  # a late one: what it meant has ended
-                self._fork(request, *descriptors)
+            else:
+                self._fork(request["library"], *descriptors)
 
     def _tell(self, event: str, **fields: object) -> None:
         self._control.send(json.dumps({"event": event, **fields}).encode())
@@ -88,6 +95,56 @@ class Server:
         gc.freeze()
         self._tell("preloaded", failed=failed)
 
+    def _fork(self, library: dict[str, Any] | None, descriptor: int) -> None:
+        if os.fork() == 0:
+            self._control.close()
+            os.setsid()
+            outlive_a_server()
+            with socket.socket(fileno=descriptor) as control:
+                ForkServer(control).serve(library)
+            os._exit(0)
+        os.close(descriptor)
+
+
+class ForkServer:
+    """Forks for every request that comes over `control`, with the descriptors for its events and its output."""
+
+    def __init__(self, control: socket.socket) -> None:
+        self._control = control
+        self._code: Any = None  # a tree_code.TreeCode
+        self._known: frozenset[str] = frozenset()
+
+    def serve(self, library: dict[str, Any] | None) -> None:
+        """Import the library, if it is to; then answer until the other end of the socket is closed."""
+        take_in_orphans()
+        said: dict[str, object] = {"compiled": 0, "loaded": 0, "damaged": [], "modules": []}
+        if library is not None:
+            tasks = threads()
+            with nothing_collected():
+                why, self._code = import_library(library)
+            # Neither threads nor processes of its own would come along into a fork.
+            if why is None and (threads() > tasks or descendants(os.getpid())):
+                why = "it began something that goes on"
+            if why is not None:
+                end_descendants()
+                self._tell("unfit", why=why)
+                return
+            said = {**self._code.counts(), "modules": probe_child.modules_outside((library["tree"],))}
+            gc.collect()
+            gc.freeze()
+        self._known = frozenset(sys.modules)
+        self._tell("serving", pid=os.getpid(), **said)
+        while True:
+            packet, descriptors, _flags, _address = socket.recv_fds(self._control, PACKET, 2)
+            if not packet:
+                return
+            request = json.loads(packet)
+            if request["op"] != "kill":  # a late one: what it meant has ended
+                self._fork(request, *descriptors)
+
+    def _tell(self, event: str, **fields: object) -> None:
+        self._control.send(json.dumps({"event": event, **fields}).encode())
+
     def _fork(self, request: dict[str, Any], events: int, output: int) -> None:
         child = os.fork()
         if child == 0:
@@ -99,10 +156,9 @@ class Server:
             if "numpy" in sys.modules:
                 # Python's random module does so by itself: repetitions must not all draw the same numbers.
                 sys.modules["numpy"].random.seed()
-            probe_child.answer(request, events)
+            probe_child.answer(request, events, self._code, self._known)
         os.close(events)
         os.close(output)
-        self._tell("forked", pid=child)
         watched = os.pidfd_open(child)
         control = self._control.fileno()
         ready, _, _ = select.select([watched, control], [], [])
@@ -118,6 +174,40 @@ class Server:
         left = not stopped and not all_have_ended(_PATIENCE)
         end_descendants()
         self._tell("ended", status=os.waitstatus_to_exitcode(status), left=left)
+
+
+def import_library(request: dict[str, Any]) -> tuple[str | None, Any]:
+    """Import the library of a tree in a process that will fork for probes on it, within their limit of memory. One that
+    takes longer than `seconds` ends this process.
+
+    `request`: {"tree", "manifest", "code", "package", "memory", "seconds"}. Gives why it could not be, and the tree's
+    code. A probe that imports it itself will say that better; what is printed meanwhile is nobody's.
+    """
+    nothing = os.open(os.devnull, os.O_RDWR)
+    outputs = [(descriptor, os.dup(descriptor)) for descriptor in (1, 2)]
+    for descriptor, _kept in outputs:
+        os.dup2(nothing, descriptor)
+    code = probe_child.tree_code.TreeCode(request, probe_child.Speaker(nothing, ""))
+    code.install()
+    probe_child.set_limits(request["memory"], for_good=False)
+    signal.alarm(request["seconds"] + 1)
+    try:
+        __import__(request["package"])
+    except BaseException as error:
+        return f"{type(error).__name__}: {probe_child.text_of(error)}", code
+    finally:
+        signal.alarm(0)
+        hard = resource.getrlimit(resource.RLIMIT_AS)[1]
+        resource.setrlimit(resource.RLIMIT_AS, (hard, hard))
+        for descriptor, kept in outputs:
+            os.dup2(kept, descriptor)
+            os.close(kept)
+    return None, code
+
+
+def threads() -> int:
+    """How many threads this process has, those of libraries among them."""
+    return len(os.listdir("/proc/self/task"))
 
 
 @contextlib.contextmanager
@@ -202,7 +292,7 @@ def outlive_a_server() -> None:
 def main() -> None:
     outlive_a_server()
     with socket.socket(fileno=int(sys.argv[1])) as control:
-        Server(control).serve(sys.argv[2:])
+        EnvironmentServer(control).serve(sys.argv[2:])
     # Nothing is left to do, and to tear thousands of modules down takes longer than a probe's fork.
     os._exit(0)
 

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from pathlib import Path
+from threading import RLock
 
 from packaging.specifiers import SpecifierSet
 from packaging.version import Version
@@ -85,6 +86,7 @@ class Environments:
         self._workspace, self._index, self._emit, self._offline = workspace, index, emit, offline
         self._failed: dict[str, HeadwaterError] = {}
         self._whole: set[str] = set()
+        self._looking: dict[str, RLock] = {}
 
     @cached_property
     def _torch(self) -> TorchSource | None:
@@ -122,31 +124,33 @@ class Environments:
         folder = self._workspace.cache.environments / key[:20]
         return Environment(key, name, lock, self.torch, python, platform, folder)
 
-    def ensure(self, environment: Environment) -> None:
-        """Build an environment unless it is there. Once a run all its files are looked at; one that something deleted
-        from or wrote to is named and built anew.
+    def ensure(self, environment: Environment) -> bool:
+        """Build an environment unless it is there: whether that was done now. Once a run all its files are looked at;
+        one that something deleted from or wrote to is named and built anew.
 
         Raises:
             EnvironmentUnavailable: there is none for this Python or platform; the message says why.
             HarnessError: it could not be built now. Every later call says either again without another attempt.
         """
-        if environment.key in self._failed:
-            raise self._failed[environment.key]
-        if environment.key in self._whole:
-            return
-        if _fault(environment) is not None:
-            with self._workspace.cache.lock("envs"):
-                fault = _fault(environment)
-                if fault is not None:
-                    self._build(environment, fault)
-        self._whole.add(environment.key)
+        # By one thread: what the others would do meanwhile is the same.
+        with self._looking.setdefault(environment.key, RLock()):
+            if environment.key in self._failed:
+                raise self._failed[environment.key]
+            if environment.key in self._whole:
+                return False
+            fault = _fault(environment)
+            if fault is not None:
+                with self._workspace.cache.lock("envs"):
+                    fault = _fault(environment)
+                    if fault is not None:
+                        self._build(environment, fault)
+            self._whole.add(environment.key)
+            return fault is not None
 
     def look_again(self, environment: Environment) -> bool:
         """Whether an environment, in which something failed that should not, is damaged: then it is built anew."""
         self._whole.discard(environment.key)
-        damaged = _fault(environment) is not None
-        self.ensure(environment)
-        return damaged
+        return self.ensure(environment)
 
     def _build(self, wanted: Environment, fault: str) -> None:
         cache = self._workspace.cache

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from headwater.effects.child import CHILD_VERSION
+from headwater.effects.child_process import CHILD_VERSION
 from headwater.effects.files import write_atomically
 
 

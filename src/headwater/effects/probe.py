@@ -3,8 +3,7 @@
 
 from __future__ import annotations
 
-import re
-import signal
+import contextlib
 import sys
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack
@@ -12,7 +11,6 @@ from dataclasses import dataclass, replace
 from functools import partial
 from threading import Event
 from types import TracebackType
-from typing import Any
 
 from packaging.version import Version
 
@@ -23,21 +21,20 @@ from headwater.core.keys import Device, Limits
 from headwater.core.pins import Pin
 from headwater.core.recording import Recording
 from headwater.core.results import ProbeResult
-from headwater.core.targets import end_of_status
-from headwater.core.test_results import parse
-from headwater.core.verdicts import End, Evidence, Outcome, Verdict, combine, disagreement, is_reusable, judge, telling
+from headwater.core.verdicts import Evidence, Outcome, Verdict, combine, disagreement, is_reusable, judge, telling
 from headwater.effects.accelerators import alone_on
-from headwater.effects.child import passed_on, run_child
+from headwater.effects.child_process import passed_on, run_child
+from headwater.effects.environment_server import EnvironmentServers
 from headwater.effects.envs import DatedLock, Environment, Environments
-from headwater.effects.fork_server import ForkServers, ServerDied
+from headwater.effects.outcomes import how_it_ended, outcome_of
 from headwater.effects.probe_keys import key_of, limits_of, plain_device
 from headwater.effects.recordings import Recordings, Tape
+from headwater.effects.server_link import ServerDied
 from headwater.effects.store import Store
 from headwater.effects.trees import Tree, fault_of, hold
 from headwater.effects.watch import ChildRun
 from headwater.effects.workspace import Cache
 
-_STATUS = re.compile(r"ExitStatus(\d+)")
 _RECORDED = 4  # how much longer a case may take while it is recorded what it runs
 _DEVICE_LIMITS = Limits(seconds=300, memory=0, output=1 << 20, processes=64)
 
@@ -103,7 +100,7 @@ class Prober:
     def __enter__(self) -> Prober:
         self._exits.enter_context(self._store.held())
         self._scratch = self._exits.enter_context(self._cache.building("probe"))
-        self._servers = self._exits.enter_context(ForkServers(self._scratch, self._emit, self._abandoned.is_set))
+        self._servers = self._exits.enter_context(EnvironmentServers(self._scratch, self._emit, self._abandoned.is_set))
         return self
 
     def __exit__(
@@ -228,7 +225,7 @@ class Prober:
         run = self._answer(environment, {"op": "device", "device": name}, {}, _DEVICE_LIMITS, plain=False)
         said = run.last("device")
         if said is None:
-            raise HarnessError(f"asking torch for {name} failed: {_how_it_ended(run)}")
+            raise HarnessError(f"asking torch for {name} failed: {how_it_ended(run)}")
         if not said["available"]:
             return f"torch {environment.torch} says: {said['reason'].splitlines()[0]}"
         return Device(name, said["model"], said["driver"])
@@ -243,8 +240,13 @@ class Prober:
         # Several workers may probe what is called the same; each probes one thing at a time.
         key = f"{what}, {id(self)}"
         with ExitStack() as holds:
+            plain = case.network or sys.platform != "linux"
+            if not plain and environment.folder.exists():
+                # It starts while files are looked at; where they have changed, it was for nothing.
+                self._begin_server(environment)
             tree = self._tree_of(subject, holds)
-            self._environments.ensure(environment)
+            if self._environments.ensure(environment):
+                self._servers.discard(environment.key)
             self._emit(Started(key, what))
             holds.callback(self._emit, Finished(key))
             run = self._on_tree(tree, case, environment, device, limits, tape)
@@ -273,14 +275,33 @@ class Prober:
             self._emit(Note(f"{subject.revision} cannot be probed: {error}", warning=True))
             raise
 
+    def _begin_server(self, environment: Environment) -> None:
+        with contextlib.suppress(ServerDied):  # then the probe will say so
+            key, torch = environment.key, environment.torch is not None
+            self._servers.begin(key, environment.python, environment.preload, torch)
+
+    def import_ahead(self, subject: Subject, case: Case, device: str) -> None:
+        """Have the library of a tree, which is laid out, imported by a server that runs, for a probe that may come;
+        nobody waits for it.
+
+        Raises:
+            ServerDied: the server is gone.
+        """
+        environment = self._environments.describe(subject.pin, subject.dated)
+        limits = limits_of(device, case.time_limit)
+        request = self._request(subject.lay_out(), case, device, limits)
+        self._servers.import_ahead(environment.key, {**request, "seconds": limits.seconds})
+
+    def _request(self, tree: Tree, case: Case, device: str, limits: Limits) -> dict[str, object]:
+        return {
+            "op": "probe", "tree": str(tree.path), "manifest": str(tree.manifest), "code": str(self._cache.code),
+            "package": self._package, "case": case.file, "device": device, "memory": limits.memory,
+        }  # fmt: skip
+
     def _on_tree(
         self, tree: Tree, case: Case, environment: Environment, device: str, limits: Limits, tape: Tape | None
     ) -> ChildRun:
-        request = {
-            "op": "probe", "tree": str(tree.path), "manifest": str(tree.manifest), "code": str(self._cache.code),
-            "package": self._package, "case": case.file, "device": device, "memory": limits.memory,
-            **(tape.wind(tree) if tape else {}),
-        }  # fmt: skip
+        request = {**self._request(tree, case, device, limits), **(tape.wind(tree) if tape else {})}
         # The library's modules remember whether they may use the network: such a case gets an interpreter of its own.
         run = self._answer(environment, request, case.files, limits, plain=case.network)
         if tape:
@@ -299,7 +320,6 @@ class Prober:
         """Have a child answer: a fork, or a process of its own with `plain` or where there are no fork servers."""
         scratch = self._servers.scratch_of(environment.key)
         renew = partial(scratch.renew, files)
-        renew()
         variables = {"HEADWATER_DEVICE": str(request["device"])}
         if plain:
             variables["HF_HUB_OFFLINE"] = "0"
@@ -310,74 +330,12 @@ class Prober:
         try:
             with alone_on(str(request["device"]), passed_on(), self._abandoned.is_set, self._emit):
                 if plain or sys.platform != "linux":
+                    renew()
                     return run_child(environment.python, request, scratch, limits, self._abandoned.is_set)
                 key, python = environment.key, environment.python
                 return self._servers.answer(key, python, environment.preload, request, limits, renew)
         except ServerDied as error:
             return ChildRun(events=[], status=1, output=str(error))
-
-
-def outcome_of(run: ChildRun, limits: Limits) -> Outcome:
-    """What happened, from what the child said and from how it ended.
-
-    A child that ended without saying how its case ended is never taken for one that returned.
-
-    Raises:
-        HarnessError: what it said of its tests cannot be read.
-    """
-    said = run.last("outcome")
-    phase = (run.last("phase") or {"phase": "start"})["phase"]
-    # Up to here neither the library nor the case has run: a failure is the environment's, or ours.
-    early = phase in ("start", "device")
-    if run.stop == "time-limit":
-        evidence = Evidence("TimeLimit", f"no end within {limits.seconds} s")
-        return Outcome("harness" if early else "time-limit", phase, evidence, run.seconds)
-    if run.stop == "output-limit":
-        evidence = Evidence("OutputLimit", f"printed more than {limits.output} bytes")
-        return Outcome("output-limit", phase, evidence, run.seconds)
-    if said is not None and said["end"] == "returned" and (run.left or run.last("copy")):
-        evidence = Evidence("CaseMisbehaved", "it returned, and a process that it began had not ended")
-        return Outcome("raised", phase, evidence, run.seconds)
-    if said is not None and (said["end"] != "returned" or run.status == 0):
-        return _as_said(said, run)
-    if run.stop == "process-limit":
-        evidence = Evidence("ProcessLimit", f"had more than {limits.processes} processes")
-        return Outcome("process-limit", phase, evidence, run.seconds)
-    if (damage := run.last("damage")) is not None:
-        evidence = Evidence("DamagedTree", f"{damage['path']} is damaged again after it was built anew")
-        return Outcome("harness", phase, evidence, run.seconds)
-    died = Evidence("ProcessDied", _how_it_ended(run))
-    # Nothing here sends that signal to a probe that is within its limits: the kernel does when memory runs out.
-    end: End = "harness" if early else "killed" if run.status == -signal.SIGKILL else "died"
-    return Outcome(end, phase, died, run.seconds)
-
-
-def _as_said(said: Mapping[str, Any], run: ChildRun) -> Outcome:
-    """What the child said; the exceptions by which the cases that Headwater brings pass on exit statuses, and that no
-    test ran, are ends of their own."""
-    evidence = Evidence(said["type"], said["message"], said["frame"])
-    end: End = said["end"]
-    spoken = _STATUS.fullmatch(said["type"] or "")
-    if spoken is not None:
-        # What a process printed is known here, and nowhere in the process.
-        evidence = replace(evidence, message=_last_line(run))
-        end = end_of_status(int(spoken[1]))
-    elif said["type"] == "NoTestRan":
-        end = "skipped"
-    told = run.last("tests")
-    tests = parse(told["results"]) if told is not None else ()
-    return Outcome(end, said["phase"], evidence, run.seconds, said["import_failure"], tests)
-
-
-def _last_line(run: ChildRun) -> str:
-    return (run.output.strip().splitlines()[-1:] or ["it printed nothing"])[0].strip()
-
-
-def _how_it_ended(run: ChildRun) -> str:
-    last = _last_line(run)
-    if run.status < 0:
-        return f"ended by signal {-run.status} ({signal.strsignal(-run.status)}); {last}"
-    return f"ended with status {run.status} before it was done; {last}"
 
 
 def _without_probe(row: ProbeResult, verdict: Verdict, kind: str, message: str) -> ProbeResult:

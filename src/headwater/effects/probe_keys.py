@@ -8,7 +8,7 @@ import platform
 from headwater.core.cases import Case
 from headwater.core.keys import Device, Limits, verdict_key
 from headwater.core.results import has_accelerator
-from headwater.effects.child import CHILD_VERSION, passed_on
+from headwater.effects.child_process import CHILD_VERSION, passed_on
 
 _MEMORY = 16 << 30
 _OUTPUT = 32 << 20

@@ -17,8 +17,8 @@ from headwater.core.keys import Limits
 from headwater.core.recording import Recording
 from headwater.core.verdicts import Outcome, Signature, Verdict, judge
 from headwater.effects.blobs import blob_id
-from headwater.effects.child import Scratch, run_child
-from headwater.effects.probe import outcome_of
+from headwater.effects.child_process import Scratch, run_child
+from headwater.effects.outcomes import outcome_of
 from headwater.effects.recordings import Tape
 from headwater.effects.trees import Tree
 from headwater.effects.watch import ChildRun

@@ -18,8 +18,8 @@ import pytest
 from headwater.core.errors import HarnessError
 from headwater.core.keys import Limits
 from headwater.core.verdicts import Evidence, Signature, Verdict, judge
-from headwater.effects.child import Scratch, run_child
-from headwater.effects.probe import outcome_of
+from headwater.effects.child_process import Scratch, run_child
+from headwater.effects.outcomes import outcome_of
 from headwater.effects.workspace import Cache
 
 if TYPE_CHECKING:
@@ -268,7 +268,7 @@ HARNESS = """
 import sys
 from pathlib import Path
 from headwater.core.keys import Limits
-from headwater.effects.child import Scratch, run_child
+from headwater.effects.child_process import Scratch, run_child
 python, tree, manifest, case, folder = sys.argv[1:]
 scratch = Scratch(Path(folder))
 scratch.renew({"case.py": Path(case).read_bytes()})

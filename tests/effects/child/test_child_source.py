@@ -11,9 +11,11 @@ from pathlib import Path
 
 import pytest
 
-from headwater.effects import child
-from headwater.effects.child import CHILD, CHILD_VERSION, PROTOCOL, SERVER
+from headwater.effects import child_process
+from headwater.effects.child_process import CHILD, CHILD_VERSION, PROTOCOL, SERVER
 from headwater.effects.recordings import RECORDER
+
+FILES = [CHILD, SERVER, CHILD.with_name("tree_code.py"), RECORDER]
 
 
 def outside_of_functions(node: ast.AST) -> ast.Module:
@@ -38,7 +40,7 @@ def imports_of(tree: ast.AST) -> set[str]:
     return names
 
 
-@pytest.mark.parametrize("file", [CHILD, SERVER, RECORDER])
+@pytest.mark.parametrize("file", FILES)
 def test_they_import_the_standard_library_and_torch_inside_functions(file: Path) -> None:
     module = ast.parse(file.read_bytes())
     assert imports_of(module) - sys.stdlib_module_names <= {"torch"}
@@ -47,15 +49,16 @@ def test_they_import_the_standard_library_and_torch_inside_functions(file: Path)
 
 def test_they_are_alone_in_their_folder() -> None:
     files = {path.name for path in CHILD.parent.iterdir() if path.name != "__pycache__"}
-    assert files == {CHILD.name, SERVER.name, RECORDER.name}
+    assert files == {file.name for file in FILES}
 
 
 def test_they_speak_the_callers_protocol_and_their_version_is_the_content_of_both_ends() -> None:
     assert f"\nPROTOCOL = {PROTOCOL}\n" in CHILD.read_text(encoding="utf-8")
-    both = CHILD.read_bytes() + SERVER.read_bytes() + Path(child.__file__).read_bytes()
+    ends = [file for file in FILES if file != RECORDER] + [Path(child_process.__file__)]
+    both = b"".join(file.read_bytes() for file in ends)
     assert hashlib.sha256(both).hexdigest() == CHILD_VERSION
 
 
-@pytest.mark.parametrize("file", [CHILD, SERVER, RECORDER])
+@pytest.mark.parametrize("file", FILES)
 def test_they_run_on_the_oldest_python(file: Path) -> None:
     ast.parse(file.read_bytes(), feature_version=(3, 11))

@@ -29,11 +29,13 @@ from headwater.core.results import ProbeResult
 from headwater.core.verdicts import Outcome, Signature, Verdict, judge
 from headwater.effects import probe_keys
 from headwater.effects.blobs import blob_id
+from headwater.effects.child_process import Scratch
+from headwater.effects.environment_server import EnvironmentServers
 from headwater.effects.envs import DatedLock, Environment, Environments
 from headwater.effects.folders import Folders
-from headwater.effects.fork_server import ForkServers
 from headwater.effects.git import GitDir, init_bare
-from headwater.effects.probe import ProbeOptions, Prober, Subject, outcome_of
+from headwater.effects.outcomes import outcome_of
+from headwater.effects.probe import ProbeOptions, Prober, Subject
 from headwater.effects.trees import Tree, Trees
 from headwater.effects.watch import ChildRun
 from headwater.effects.workspace import Cache
@@ -77,8 +79,8 @@ class ReadyEnvironments(Environments):
     def describe(self, pin: Pin, dated: DatedLock | None = None) -> Environment:
         return self.environment
 
-    def ensure(self, environment: Environment) -> None:
-        """Nothing is to be built."""
+    def ensure(self, environment: Environment) -> bool:
+        return False
 
     def look_again(self, environment: Environment) -> bool:
         return False
@@ -92,7 +94,7 @@ class Lab:
     cache: Cache
     git: GitDir
     environments: ReadyEnvironments
-    servers: ForkServers
+    servers: EnvironmentServers
     events: list[Event]
 
     @property
@@ -119,19 +121,33 @@ class Lab:
 
     def run(self, body: str = "", *, tree: Tree | None = None, limits: Limits = LIMITS) -> Probed:
         """Have a fork run the lines of a case's `run(device)` on a tree."""
-        environment = self.environments.environment
-        tree = tree or self.tree()
-        scratch = self.servers.scratch_of(environment.key)
-        scratch.renew({"case.py": case_text(body).encode()})
-        request = {
+        environment, request = self.environments.environment, self._request(tree or self.tree(), limits)
+        renew = partial(self._scratch.renew, {"case.py": case_text(body).encode()})
+        run = self.servers.answer(environment.key, environment.python, environment.preload, request, limits, renew)
+        outcome = outcome_of(run, limits)
+        return Probed(run, outcome, judge(outcome, [BUG]))
+
+    @property
+    def _scratch(self) -> Scratch:
+        return self.servers.scratch_of(self.environments.environment.key)
+
+    def _request(self, tree: Tree, limits: Limits = LIMITS) -> dict[str, object]:
+        scratch = self._scratch
+        return {
             "op": "probe", "tree": str(tree.path), "manifest": str(tree.manifest), "code": str(self.cache.code),
             "package": PACKAGE, "cases": str(scratch.cases), "case": "case.py", "device": "cpu",
             "memory": limits.memory, "work": str(scratch.work), "variables": {"HEADWATER_DEVICE": "cpu"},
-            "torch": environment.torch is not None,
+            "torch": self.environments.environment.torch is not None,
         }  # fmt: skip
-        run = self.servers.answer(environment.key, environment.python, environment.preload, request, limits)
-        outcome = outcome_of(run, limits)
-        return Probed(run, outcome, judge(outcome, [BUG]))
+
+    def import_ahead(self, tree: Tree) -> None:
+        """Have the library of a tree imported by the server, if it runs, without waiting for it."""
+        request = {**self._request(tree), "seconds": LIMITS.seconds}
+        self.servers.import_ahead(self.environments.environment.key, request)
+
+    def end_server(self) -> None:
+        """End the server of the environment: the next probe's has nothing imported."""
+        self.servers.discard(self.environments.environment.key)
 
     @contextlib.contextmanager
     def prober(self) -> Iterator[Callable[..., ProbeResult]]:
@@ -194,9 +210,9 @@ class Lab:
         return found
 
     def server_processes(self) -> set[int]:
-        """The processes that the servers themselves are: each by itself, or with one that waits for its end."""
-        outer = {pid for pid in children(os.getpid()) if os.fsencode(self.root) in about(pid, "cmdline")}
-        inner = {pid for waits in outer for pid in children(waits)}
+        """The processes that the servers themselves are, with those that wait for their ends."""
+        outer = {pid for pid in descendants(os.getpid(), 1) if os.fsencode(self.root) in about(pid, "cmdline")}
+        inner = {pid for waits in outer for pid in descendants(waits)}
         return outer | {pid for pid in inner if b"socket:" in links(pid)}
 
     def left_after(self, seconds: float = 1.0) -> list[str]:
@@ -207,10 +223,14 @@ class Lab:
         return left
 
 
-def children(number: int) -> set[int]:
-    """The children of a process."""
+def descendants(number: int, generations: int = 9) -> set[int]:
+    """The children of a process, theirs, and so on."""
     stats = {int(path.name): about(int(path.name), "stat") for path in Path("/proc").iterdir() if path.name.isdigit()}
-    return {pid for pid, stat in stats.items() if stat and int(stat.rpartition(b")")[2].split()[1]) == number}
+    parents = {pid: int(stat.rpartition(b")")[2].split()[1]) for pid, stat in stats.items() if stat}
+    found: set[int] = set()
+    for _generation in range(generations):
+        found |= {pid for pid, parent in parents.items() if parent == number or parent in found}
+    return found
 
 
 def links(number: int) -> bytes:
@@ -261,7 +281,7 @@ def lab(tmp_path: Path, bare: Path, cache: Cache, events: list[Event]) -> Iterat
     (tmp_path / "pids").mkdir()
     cache.root.mkdir(parents=True)
     init_bare(cache.mirror)
-    with cache.building("probe") as scratch, ForkServers(scratch, events.append) as servers:
+    with cache.building("probe") as scratch, EnvironmentServers(scratch, events.append) as servers:
         lab = Lab(tmp_path, cache, GitDir(cache.mirror), ReadyEnvironments(environment), servers, events)
         yield lab
     # A case may have dug deeper than Python's own way to remove a folder reaches.

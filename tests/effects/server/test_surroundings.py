@@ -12,7 +12,7 @@ import pytest
 
 from headwater.core.events import Note
 from headwater.core.verdicts import Verdict
-from headwater.effects.child import child_environment
+from headwater.effects.child_process import child_environment
 
 if TYPE_CHECKING:
     from tests.effects.server.conftest import Lab

@@ -224,7 +224,7 @@ class Oracle:
             name = name_of(point)
             if name not in self._readied and (name, 0) not in self._answers:
                 self._readied.add(name)
-                self._trees_ahead.submit(partial(self._ahead, point, _lay_out))
+                self._trees_ahead.submit(partial(self._ahead, point, self._lay_out))
                 self._environments_ahead.submit(partial(self._ahead, point, self._build))
 
     def _ahead(self, point: Revision, prepare: Callable[[Subject], object]) -> None:
@@ -240,9 +240,11 @@ class Oracle:
         environments = self.context.environments
         environments.ensure(environments.describe(subject.pin, subject.dated))
 
-
-def _lay_out(subject: Subject) -> None:
-    subject.lay_out()
+    def _lay_out(self, subject: Subject) -> None:
+        """Lay out a tree, and where one prober asks, so that a core is idle, have its library imported."""
+        subject.lay_out()
+        if len(self._probers) == 1 and not self._remote and not self.case.network:
+            self._probers[0].import_ahead(subject, self.case, self.device)
 
 
 def first_done(pending: Collection[Future[ProbeResult]]) -> set[Future[ProbeResult]]:

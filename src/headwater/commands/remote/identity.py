@@ -12,7 +12,7 @@ import headwater
 from headwater.commands.context import Context
 from headwater.core.errors import HeadwaterError
 from headwater.core.workers import SERIES, Identity
-from headwater.effects.child import CHILD_VERSION
+from headwater.effects.child_process import CHILD_VERSION
 from headwater.effects.uv import python_version
 
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 
-from headwater.child import probe_child, serve
+from headwater.child import probe_child, serve, tree_code
 from headwater.core.errors import HarnessError
 from headwater.core.keys import Limits
 from headwater.effects.files import clear_away
@@ -22,8 +22,9 @@ from headwater.effects.watch import ChildRun, Pipes, Watch
 CHILD = Path(probe_child.__file__)
 SERVER = Path(serve.__file__)
 PROTOCOL = probe_child.PROTOCOL
+_VERSIONED = (CHILD, SERVER, Path(tree_code.__file__), Path(__file__))
 # Both ends of the protocol: what runs in the environment, and how it is started.
-CHILD_VERSION = sha256(b"".join(path.read_bytes() for path in (CHILD, SERVER, Path(__file__)))).hexdigest()
+CHILD_VERSION = sha256(b"".join(path.read_bytes() for path in _VERSIONED)).hexdigest()
 
 # What a probe may see of the caller's environment, besides PATH: it is part of a verdict's key. Nothing that holds a
 # token or points at a home folder.
