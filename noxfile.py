@@ -106,19 +106,30 @@ def checkout(session: nox.Session) -> None:
 @nox.session
 def tests(session: nox.Session) -> None:
     """Headwater's own tests, on real releases, environments and processes, without the slow ones of `faults`."""
-    run(session, "develop.py", "pytest", "-n", "2", "--dist", "loadfile", *session.posargs)
+    run(session, "develop.py", "pytest", "-n", "2", "--dist", "worksteal", *session.posargs)
 
 
 @nox.session
 def faults(session: nox.Session) -> None:
     """The tests that take longer: kills, damage, counts, and the corners of hunts and patches."""
-    run(session, "develop.py", "pytest", "-m", "slow", "-n", "2", "--dist", "loadgroup", *session.posargs)
+    run(session, "develop.py", "pytest", "-m", "slow or property", "-n", "2", "--dist", "loadgroup", *session.posargs)
 
 
 @nox.session
 def coverage(session: nox.Session) -> None:
     """Which branches of core/ its own tests reach."""
-    run(session, "develop.py", "coverage", "run", "-m", "pytest", "tests/core", *session.posargs)
+    run(
+        session,
+        "develop.py",
+        "coverage",
+        "run",
+        "-m",
+        "pytest",
+        "-m",
+        "not slow or property",
+        "tests/core",
+        *session.posargs,
+    )
     run(session, "develop.py", "coverage", "report")
 
 
@@ -126,7 +137,7 @@ def coverage(session: nox.Session) -> None:
 def coverage_all(session: nox.Session) -> None:
     """Which branches of all of Headwater the everyday suite reaches, in its processes too."""
     rules = "--rcfile=tests/coverage-all.toml"
-    suite = ("-m", "pytest", "-n", "2", "--dist", "loadfile", *session.posargs)
+    suite = ("-m", "pytest", "-n", "2", "--dist", "worksteal", *session.posargs)
     run(session, "develop.py", "coverage", "erase", rules)
     run(session, "develop.py", "coverage", "run", rules, *suite)
     run(session, "develop.py", "coverage", "combine", "--quiet", rules)

@@ -13,7 +13,7 @@ CASE = "static-hybrid-0"
 
 
 def test_a_link_to_a_case_opens_its_page_with_all_that_is_known(open_report: Open) -> None:
-    page = open_report(f"#case={CASE}")
+    page = open_report(f"#case={CASE}", kind="small")
     article = page.locator("article:visible")
     expect(article).to_have_count(1)
     expect(page.locator("#map")).to_be_hidden()
@@ -34,7 +34,7 @@ def test_a_link_to_a_case_opens_its_page_with_all_that_is_known(open_report: Ope
 
 
 def test_the_history_is_a_tree_with_a_sign_a_release(open_report: Open) -> None:
-    page = open_report(f"#case={CASE}")
+    page = open_report(f"#case={CASE}", kind="small")
     picture = page.locator("article:visible .history svg")
     expect(picture.locator("use[href^='#n-']")).to_have_count(55)
     expect(picture.locator("path.turn")).to_have_count(4)
@@ -44,7 +44,7 @@ def test_the_history_is_a_tree_with_a_sign_a_release(open_report: Open) -> None:
 
 
 def test_a_hunt_is_drawn_as_it_narrowed_over_releases_and_commits(open_report: Open) -> None:
-    page = open_report(f"#case={CASE}")
+    page = open_report(f"#case={CASE}", kind="small")
     releases, commits = (page.locator("article:visible .narrowing").nth(n) for n in (0, 1))
     assert releases.locator("text.step").all_text_contents() == [
         "1. 5.4.0: absent", "2. 5.10.0: bad", "3. 5.7.0: other failure", "4. 5.6.0: bad", "5. 5.5.0: bad",
@@ -55,7 +55,7 @@ def test_a_hunt_is_drawn_as_it_narrowed_over_releases_and_commits(open_report: O
 
 
 def test_a_reduction_is_drawn_as_it_narrowed(open_report: Open) -> None:
-    page = open_report(f"#case={CASE}")
+    page = open_report(f"#case={CASE}", kind="small")
     picture = page.locator("article:visible .narrowing svg").nth(2)
     assert [sign.get_attribute("href") for sign in picture.locator("use").all()] == ["#n-g", "#n-b", "#n-g"]
     expect(picture.locator("title").nth(1)).to_have_text("2. core: 3 hunks, bad, stays; 90 left")
@@ -65,7 +65,7 @@ def test_a_reduction_is_drawn_as_it_narrowed(open_report: Open) -> None:
 
 
 def test_each_hunk_of_a_reduction_has_the_probe_that_it_rests_on(open_report: Open) -> None:
-    page = open_report(f"#case={CASE}")
+    page = open_report(f"#case={CASE}", kind="small")
     first, second = (page.locator("article:visible .hunk").nth(n) for n in (0, 1))
     expect(first.locator(".add")).to_have_text("+three </script><!-- & <b>")
     expect(first.locator(".rests")).to_contain_text("Without it B bad")
@@ -76,7 +76,7 @@ def test_each_hunk_of_a_reduction_has_the_probe_that_it_rests_on(open_report: Op
 
 
 def test_a_link_to_a_release_opens_its_audit(open_report: Open) -> None:
-    page = open_report("#release=5.10.2")
+    page = open_report("#release=5.10.2", kind="small")
     article = page.locator("article:visible")
     expect(article.locator("h2")).to_have_text("transformers 5.10.2")
     bugs = article.locator("tbody tr")
@@ -95,7 +95,7 @@ def test_a_link_to_a_release_opens_its_audit(open_report: Open) -> None:
     ("#go-case", "dynamic-prefill-1", "dynamic-prefill-1"), ("#go-release", "5.5.0", "transformers 5.5.0"),
 ])  # fmt: skip
 def test_the_menus_open_pages_and_the_map_comes_back(open_report: Open, menu: str, choice: str, title: str) -> None:
-    page = open_report()
+    page = open_report(kind="small")
     page.locator(menu).select_option(choice)
     expect(page.locator("article:visible h2")).to_have_text(title)
     page.get_by_role("link", name="Map").click()
@@ -104,12 +104,12 @@ def test_the_menus_open_pages_and_the_map_comes_back(open_report: Open, menu: st
 
 
 def test_a_link_to_what_is_not_there_shows_the_map(open_report: Open) -> None:
-    page = open_report("#case=no-such-case")
+    page = open_report("#case=no-such-case", kind="small")
     expect(page.locator("#grid")).to_be_visible()
 
 
 def test_a_page_that_is_printed_has_that_page_alone(open_report: Open) -> None:
-    page = open_report("#release=5.10.2")
+    page = open_report("#release=5.10.2", kind="small")
     page.emulate_media(media="print")
     expect(page.locator("article:visible")).to_have_count(1)
     expect(page.locator("#map")).to_be_hidden()

@@ -71,6 +71,7 @@ cache.update_conv_state(torch.ones(2, 6, 4), 1)
 """
 
 
+@pytest.mark.slow
 def test_the_plain_script_of_the_report(headwater: Run, tmp_path: Path) -> None:
     """5.4.0 fails too, with another error, which is learned as `absent`."""
     (tmp_path / "report.py").write_text(REPORT, encoding="utf-8")

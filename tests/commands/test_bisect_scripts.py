@@ -6,7 +6,7 @@ from __future__ import annotations
 import pytest
 from hunting_ground import Ground
 
-pytestmark = pytest.mark.slow
+slow = pytest.mark.slow
 
 SCRIPT = "import transformers.{module} as library\n\nlibrary.use()\n"
 STATUS = """\
@@ -27,7 +27,14 @@ TEST = "from transformers.plain import use\n\n\ndef test_use():\n    assert use(
 BUG = "learned at 5.7.0: RuntimeError: the cache broke at <number> (transformers/{module}.py in use)"
 
 
-@pytest.mark.parametrize("name", ["script.py", "status.py", "check.sh", "test_it.py::test_use", "test_it.py"])
+# The executable every day: on real releases it takes half a minute.
+@pytest.mark.parametrize(
+    "name",
+    [
+        "check.sh",
+        *(pytest.param(n, marks=slow) for n in ("script.py", "status.py", "test_it.py::test_use", "test_it.py")),
+    ],
+)
 def test_the_same_bug_in_each_form(ground: Ground, name: str) -> None:
     ground.write("script.py", SCRIPT.format(module="plain"))
     ground.write("status.py", STATUS.format(module="plain", status=1))
@@ -41,12 +48,14 @@ def test_the_same_bug_in_each_form(ground: Ground, name: str) -> None:
     assert set(done.verdicts().values()) == {"good", "bad"}
 
 
+@slow
 def test_what_is_learned_is_said(ground: Ground) -> None:
     ground.write("script.py", SCRIPT.format(module="plain"))
     said = ground.run("bisect", "script.py", "--good", "5.0.0", "--bad", "5.7.0").out
     assert said.count(BUG.format(module="plain")) == 1
 
 
+@slow
 def test_another_failure_at_the_good_end_is_learned_as_absent(ground: Ground) -> None:
     ground.write("script.py", SCRIPT.format(module="arrived"))
     done = ground.between("script.py", "5.0.0", "5.7.0")
@@ -54,6 +63,7 @@ def test_another_failure_at_the_good_end_is_learned_as_absent(ground: Ground) ->
     assert "learned at 5.0.0, taken for absent: AttributeError" in done.notes
 
 
+@slow
 def test_a_missing_good_end_is_found_and_learned_once(ground: Ground) -> None:
     ground.write("script.py", SCRIPT.format(module="plain"))
     done = ground.hunt("script.py", "--bad", "5.7.0")
@@ -61,6 +71,7 @@ def test_a_missing_good_end_is_found_and_learned_once(ground: Ground) -> None:
     assert done.notes.count("learned at 5.7.0") == 1
 
 
+@slow
 def test_a_third_failure_is_another(ground: Ground) -> None:
     ground.write("script.py", SCRIPT.format(module="clouded"))
     done = ground.between("script.py", "5.0.0", "5.7.0")
@@ -68,6 +79,7 @@ def test_a_third_failure_is_another(ground: Ground) -> None:
     assert done.verdicts()["5.3.0"] == "other-failure"
 
 
+@slow
 def test_a_script_that_cannot_tell(ground: Ground) -> None:
     ground.write("status.py", STATUS.format(module="clouded", status=1))
     done = ground.between("status.py", "5.0.0", "5.7.0")
@@ -75,6 +87,7 @@ def test_a_script_that_cannot_tell(ground: Ground) -> None:
     assert done.verdicts()["5.3.0"] == "untestable"
 
 
+@slow
 def test_ends_that_fail_alike(ground: Ground) -> None:
     ground.write("script.py", SCRIPT.format(module="always"))
     done = ground.between("script.py", "5.0.0", "5.7.0")
@@ -82,6 +95,7 @@ def test_ends_that_fail_alike(ground: Ground) -> None:
     assert done.verdicts() == {"5.0.0": "bad", "5.7.0": "bad"}
 
 
+@slow
 def test_a_bad_end_without_a_failure(ground: Ground) -> None:
     ground.write("script.py", SCRIPT.format(module="never"))
     done = ground.between("script.py", "5.0.0", "5.7.0")
@@ -100,6 +114,7 @@ use()
 """
 
 
+@slow
 def test_a_script_may_use_the_network_where_that_is_allowed(ground: Ground) -> None:
     """What it shows with the network and without are two things, and both are known afterwards."""
     ground.write("script.py", NETWORKED)
@@ -112,6 +127,7 @@ def test_a_script_may_use_the_network_where_that_is_allowed(ground: Ground) -> N
     assert [hunt.json["probes_run"] for hunt in hunts[2:]] == [0, 0]
 
 
+@slow
 @pytest.mark.parametrize("jobs", ["1", "3"])
 def test_a_status_from_128_on_stops_the_hunt(ground: Ground, jobs: str) -> None:
     ground.write("status.py", STATUS.format(module="plain", status=130))
@@ -121,6 +137,7 @@ def test_a_status_from_128_on_stops_the_hunt(ground: Ground, jobs: str) -> None:
     assert "128" in done.err
 
 
+@slow
 def test_a_test_of_the_upstream_checkout_stays_while_the_library_moves(ground: Ground) -> None:
     """Before commit 20 the checkout has no such test."""
     done = ground.between("tests/test_plain.py::test_use", "v5.0.0", "5.7.0", "--repo", ground.repo)
@@ -129,6 +146,7 @@ def test_a_test_of_the_upstream_checkout_stays_while_the_library_moves(ground: G
     assert f"the test is taken from commit {ground.commits[-1][:12]}" in done.notes
 
 
+@slow
 def test_all_changes_of_a_script(ground: Ground) -> None:
     ground.write("script.py", SCRIPT.format(module="again"))
     done = ground.hunt("script.py", "--find", "all", "--bad", "5.3.0")
@@ -136,6 +154,7 @@ def test_all_changes_of_a_script(ground: Ground) -> None:
     assert [change["find"] for change in done.json["changes"]] == ["introduced", "fixed", "introduced"]
 
 
+@slow
 def test_a_script_that_needs_something_more(ground: Ground) -> None:
     ground.write("script.py", "import no_such_module\n" + SCRIPT.format(module="plain"))
     done = ground.between("script.py", "5.0.0", "5.7.0")

@@ -71,9 +71,17 @@ def test_under_plain_python_a_device_on_which_a_case_cannot_tell_is_none_to_judg
 @pytest.mark.parametrize(
     ("release", "known"),
     [
-        ("4.57.6", {"dynamic-reset": "bad", "mamba2-multitoken": "bad", "gemma4-use-cache-false": "absent"}),
+        pytest.param(
+            "4.57.6",
+            {"dynamic-reset": "bad", "mamba2-multitoken": "bad", "gemma4-use-cache-false": "absent"},
+            marks=pytest.mark.slow,
+        ),
         ("5.10.1", {"dynamic-reset": "bad", "batch-size-mixed-linear": "good", "qwen35-static": "bad"}),
-        ("5.24.0", {"dynamic-reset": "good", "batch-size-mixed-linear": "bad", "mamba2-multitoken": "good"}),
+        pytest.param(
+            "5.24.0",
+            {"dynamic-reset": "good", "batch-size-mixed-linear": "bad", "mamba2-multitoken": "good"},
+            marks=pytest.mark.slow,
+        ),
     ],
 )
 def test_what_some_say_on_real_releases(headwater: Callable[..., Any], release: str, known: dict[str, str]) -> None:

@@ -36,6 +36,7 @@ def test_before_and_after_the_series_over_its_ends(headwater: Run) -> None:
     assert states == {"5.4.0": {"absent"}, "5.12.1": set(), "5.13.0": {"fixed-upstream"}}
 
 
+@pytest.mark.slow
 def test_a_device_that_was_asked_for_and_is_not_there(headwater: Run) -> None:
     words = ("--releases", "5.13.0", "--devices", "meta,xpu", "--cases", "early-init", "--json")
     done = headwater("matrix", *words)

@@ -103,6 +103,7 @@ def test_one_release_that_it_does_not_apply_to_leaves_the_others(headwater: Run,
     assert (second["release"], second["failure"], len(second["lines"])) == ("5.10.1", None, 1)
 
 
+@pytest.mark.slow
 def test_a_variant_serves_the_release_that_it_is_for(headwater: Run, workspace: Path) -> None:
     words = ("--releases", "5.5.0", "--device", "cpu", "--case", "early-init", "--json")
     done = headwater("test-patched", *words, cwd=workspace)
@@ -145,12 +146,14 @@ def test_what_is_mended_besides_is_shown_and_a_patch_may_say_so(
     assert (f"{told} is mended besides" in done.err) is (told is not None)
 
 
+@pytest.mark.slow
 def test_a_device_that_is_not_there(headwater: Run) -> None:
     done = headwater("test-patched", "--device", "xpu", "--case", "early-init", "--json")
     assert done.status == 1
     assert lines_of(done)["early-init", "xpu"] == ("unavailable", "unavailable")
 
 
+@pytest.mark.slow
 def test_a_release_that_has_its_own_fix_is_left_as_it_is(headwater: Run) -> None:
     words = ("test-patched", "--releases", "5.13.0", "--device", "meta", "--case", "early-init")
     done = headwater(*words, "--json")

@@ -11,6 +11,7 @@ import pytest
 from bench import HEAD, Bench, wait_for
 
 PINS = "upstream/transformers.toml"
+slow = pytest.mark.slow
 
 
 def test_all_final_releases_from_the_first_on_are_added_in_order(bench: Bench) -> None:
@@ -271,8 +272,15 @@ def test_trees_are_recorded_once(pinned: Bench) -> None:
     assert {str(p.version): (p.tree, p.mirror_commit) for p in pinned.pins.releases[:2]} == ids
 
 
-@pytest.mark.parametrize("in_mirror", [True, False])
-@pytest.mark.parametrize("key", ["tree", "mirror_commit"])
+@pytest.mark.parametrize(
+    ("key", "in_mirror"),
+    [
+        ("tree", True),
+        ("mirror_commit", False),
+        pytest.param("tree", False, marks=slow),
+        pytest.param("mirror_commit", True, marks=slow),
+    ],
+)
 def test_a_wrong_recorded_id_is_an_error_that_names_both(imported: Bench, key: str, in_mirror: bool) -> None:
     right = getattr(imported.pins.find("5.1.0"), key)
     imported.pins_file.write_text(imported.text.replace(right, "1" * 40), encoding="utf-8")
@@ -310,8 +318,8 @@ def test_a_release_before_the_first_group_gets_one(pinned: Bench) -> None:
 @pytest.mark.parametrize(
     "gated",
     [
-        "transformers-5.2.0-py3-none-any.whl.metadata",  # requirements are read
-        "hub-2.0-py3-none-any.whl.metadata",  # uv resolves
+        pytest.param("transformers-5.2.0-py3-none-any.whl.metadata", marks=slow),  # requirements are read
+        pytest.param("hub-2.0-py3-none-any.whl.metadata", marks=slow),  # uv resolves
         "transformers-5.2.0-py3-none-any.whl",  # a wheel is downloaded
     ],
 )

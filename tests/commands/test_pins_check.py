@@ -156,7 +156,7 @@ def test_credentials_are_used_and_never_said(bench: Bench, absolute: bool) -> No
 @pytest.mark.parametrize(
     ("answer", "broken"),
     [
-        (500, "/simple/transformers/"),
+        pytest.param(500, "/simple/transformers/", marks=pytest.mark.slow),  # is asked for again and again
         (401, "/simple/transformers/"),
         (403, ".metadata"),
         (401, ".whl"),

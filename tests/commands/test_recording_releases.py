@@ -103,6 +103,7 @@ def test_a_bug_and_its_fix(context: Context) -> None:
         assert set(recording.lines) <= recording.imported
 
 
+@pytest.mark.slow
 def test_what_is_imported_lazily_is_seen(context: Context) -> None:
     recording, _verdict = record(context, "5.12.1", example(LAZY))
     wanted = hashlib.sha256("\n".join(sorted(recording.imported)).encode()).hexdigest()
@@ -111,6 +112,7 @@ def test_what_is_imported_lazily_is_seen(context: Context) -> None:
     assert recording.complete
 
 
+@pytest.mark.slow
 def test_compiled_code_is_a_gap(context: Context) -> None:
     recording, verdict = record(context, "5.12.1", example(COMPILED))
     assert verdict is Verdict.GOOD, recording.outcome

@@ -42,6 +42,7 @@ def test_the_three_hunks_that_mended_it(headwater: Callable[..., Any], jobs: str
     assert answer["asked"] == 11 if jobs == "1" else 11 <= answer["asked"] <= 25
 
 
+@pytest.mark.slow
 def test_the_two_hunks_that_broke_it(headwater: Callable[..., Any]) -> None:
     answer = reduced(headwater, "5.4.0", "5.5.0")
     assert hunks(answer) == BROKE

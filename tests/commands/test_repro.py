@@ -17,7 +17,13 @@ Run = Callable[..., Any]
 
 
 @pytest.mark.parametrize(
-    ("release", "hybrid"), [("4.57.6", "absent"), ("5.4.0", "absent"), ("5.10.1", "bad"), ("5.24.0", "good")]
+    ("release", "hybrid"),
+    [
+        pytest.param("4.57.6", "absent", marks=pytest.mark.slow),
+        ("5.4.0", "absent"),
+        ("5.10.1", "bad"),
+        ("5.24.0", "good"),
+    ],
 )
 def test_founding_cases(headwater: Run, release: str, hybrid: str) -> None:
     done = headwater("repro", release, *ONLY_FOUNDING, "--json")
@@ -64,12 +70,12 @@ def test_what_is_known_is_not_run_again(headwater: Run) -> None:
 def test_one_environment_serves_a_group_of_releases(headwater: Run) -> None:
     keys = {
         release: headwater("repro", release, *ONLY_FOUNDING, "--json").json["surroundings"]["environment"]
-        for release in ("4.57.6", "5.4.0", "5.10.1", "5.24.0")
+        for release in ("5.4.0", "5.10.1", "5.24.0")
     }
-    assert keys["5.4.0"] == keys["5.10.1"]
-    assert len(set(keys.values())) == 3
+    assert keys["5.4.0"] == keys["5.10.1"] != keys["5.24.0"]
 
 
+@pytest.mark.slow
 def test_meta_device(headwater: Run) -> None:
     done = headwater("repro", "5.10.1", "--device", "meta", "--case", "early-init,batch-size", "--json")
     assert done.verdicts() == {"early-init": "bad", "batch-size": "good"}
@@ -101,6 +107,7 @@ def test_another_verdict_than_the_atlas_expects(headwater: Run, workspace: Path)
     assert "early-init on cpu is bad instead of good" in done.out
 
 
+@pytest.mark.slow
 def test_a_series_mends_it(headwater: Run) -> None:
     done = headwater("repro", "5.10.1", "--series", "hybrid-static-cache", "--case", "early-init", "--json")
     assert done.status == 0

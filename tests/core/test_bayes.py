@@ -8,8 +8,9 @@ import random
 from collections.abc import Callable
 
 import pytest
+from examples import examples
 from histories import times
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from headwater.core.bayes import FAULTS, BayesianSearch, Beta
@@ -122,7 +123,7 @@ def test_both_directions(find: Find) -> None:
     assert search.next_steps(5) == [7 if find == "introduced" else 0], "the bad end first, until it shows"
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(st.integers(2, 40), st.data())
 def test_what_cannot_be_judged_joins_its_neighbour(length: int, data: st.DataObject) -> None:
     culprit = data.draw(st.integers(1, length - 1))
@@ -177,7 +178,7 @@ def test_a_failure_of_the_machine_takes_nothing_from_what_was_seen() -> None:
     assert search.next_steps() == plain.next_steps()
 
 
-@settings(max_examples=80)
+@examples(80)
 @given(
     st.integers(2, 30),
     st.lists(st.tuples(st.integers(0, 29), st.sampled_from(Verdict)), max_size=40),

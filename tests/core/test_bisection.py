@@ -7,8 +7,9 @@ import math
 import random
 
 import pytest
+from examples import examples
 from histories import ABSENT, BAD, FAULT, GOOD, UNJUDGEABLE, UNTESTABLE, Drawn, History, monotone, parallel, times
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from headwater.core.bisection import Answer, Bisection
@@ -105,7 +106,7 @@ def test_whatever_is_asked_for_next_was_foreseen(drawn: Drawn) -> None:
         bisection.mark(position, history[position])
 
 
-@settings(max_examples=500)
+@examples(500)
 @given(histories(holes=True))
 @example(([UNTESTABLE if n in (6, 7, 9) else v for n, v in enumerate(monotone(0, 12, 2))], 12, "introduced"))
 def test_holes_widen_the_answer_and_cost_two_probes_each_at_most(drawn: Drawn) -> None:
@@ -117,7 +118,7 @@ def test_holes_widen_the_answer_and_cost_two_probes_each_at_most(drawn: Drawn) -
     assert set(times(bisection).values()) == {1}, "nothing that is known is probed again"
 
 
-@settings(max_examples=500)
+@examples(500)
 @given(histories(holes=True), st.integers(1, 8), st.randoms(use_true_random=False))
 def test_any_number_of_workers_in_any_order_find_the_same(drawn: Drawn, workers: int, rng: random.Random) -> None:
     history, culprit, find = drawn
@@ -255,7 +256,7 @@ def test_a_culprit_that_is_not_confirmed_is_not_named() -> None:
     assert words(bisection) == "range"
 
 
-@settings(max_examples=500)
+@examples(500)
 @given(histories(holes=True), st.integers(1, 8), st.data())
 def test_noise_never_blames_another_revision(drawn: Drawn, workers: int, data: st.DataObject) -> None:
     """Whatever a probe says besides what it should, short of the opposite verdict, the answer may only widen."""

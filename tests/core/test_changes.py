@@ -8,7 +8,8 @@ import math
 import random
 
 import pytest
-from hypothesis import given, settings
+from examples import examples
+from hypothesis import given
 from hypothesis import strategies as st
 from packaging.version import Version
 
@@ -149,7 +150,7 @@ def trees(draw: st.DrawFn) -> tuple[list[list[Version]], dict[Version, Verdict]]
     return lines(known[0], max(known), known), truth
 
 
-@settings(max_examples=200)
+@examples(200)
 @given(trees(), st.sampled_from([None, 2, 3, 5]), st.booleans(), st.integers(1, 6), st.integers(0, 3))
 def test_what_is_reported_is_true_and_what_is_not_is_unseen(
     drawn: tuple[list[list[Version]], dict[Version, Verdict]],

@@ -7,7 +7,8 @@ import random
 from typing import Literal
 
 import pytest
-from hypothesis import given, settings
+from examples import examples
+from hypothesis import given
 from hypothesis import strategies as st
 
 from headwater.core.bisection import Bisection
@@ -69,7 +70,7 @@ def walks(draw: st.DrawFn) -> tuple[list[Verdict], int, Toward]:
     return history, known, "older" if history[known] is BAD else "newer"
 
 
-@settings(max_examples=300)
+@examples(300)
 @given(walks(), st.integers(1, 5), st.integers(0, 5))
 def test_an_end_is_found_where_there_is_one(drawn: tuple[list[Verdict], int, Toward], workers: int, seed: int) -> None:
     history, known, toward = drawn

@@ -74,6 +74,7 @@ def start(
 
 
 @pytest.mark.releases
+@pytest.mark.slow
 def test_every_script_helps_from_a_bare_python(bare: Path, copy: Path, environ: dict[str, str], tmp_path: Path) -> None:
     ask = "import sys; sys.exit('bisect' in sys.modules or 'random' in sys.modules)"
     subprocess.run([str(bare), "-S", "-c", ask], check=True, env=environ)
@@ -94,6 +95,7 @@ def test_every_script_helps_from_a_bare_python(bare: Path, copy: Path, environ: 
 
 
 @pytest.mark.releases
+@pytest.mark.slow
 def test_an_index_that_is_not_there_is_told_without_credentials_and_tried_again(
     bare: Path, copy: Path, environ: dict[str, str], tmp_path: Path
 ) -> None:
