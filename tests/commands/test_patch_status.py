@@ -177,7 +177,7 @@ def test_releases_with_the_same_text_are_judged_once(small: Small, monkeypatch: 
     seen: list[str] = []
     merge = merging.Bench.merge
 
-    def counted(bench: merging.Bench, step: merging.Step, onto: str) -> Merged:
+    def counted(bench: merging.Bench, step: merging.PatchStep, onto: str) -> Merged:
         seen.append(step.patch.file)
         return merge(bench, step, onto)
 

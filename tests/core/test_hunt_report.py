@@ -62,10 +62,10 @@ def commit(digit: str, day: int) -> Commit:
 
 
 def test_a_change_between_neighbours_names_its_commit() -> None:
-    points = [commit("a", 1), commit("b", 2)]
-    change = change_between("introduced", "commits", points, (GOOD, BAD))
-    assert change.found and change.commit == points[1] and (change.before, change.after) == ("a" * 40, "b" * 40)
-    assert change_between("introduced", "commits", points, (GOOD, BAD), confirmed=False).commit is None
+    revisions = [commit("a", 1), commit("b", 2)]
+    change = change_between("introduced", "commits", revisions, (GOOD, BAD))
+    assert change.found and change.commit == revisions[1] and (change.before, change.after) == ("a" * 40, "b" * 40)
+    assert change_between("introduced", "commits", revisions, (GOOD, BAD), confirmed=False).commit is None
 
 
 def test_a_range_names_no_commit_and_the_finest_level_counts() -> None:

@@ -14,7 +14,7 @@ from reductions import World, drive, make_world, plain_ddmin
 
 from headwater.core.changesets import Unit
 from headwater.core.likely import Likely
-from headwater.core.narrowing import Limits, PartOutcome
+from headwater.core.narrowing import PartOutcome, StageLimits
 from headwater.core.reduction import Answer, Reduction
 
 FLIPS, STAYS, UNJUDGED = PartOutcome.FLIPS, PartOutcome.STAYS, PartOutcome.UNJUDGED
@@ -184,7 +184,7 @@ def test_pairs_are_bounded_and_the_answer_says_so() -> None:
     units = tuple(Unit("a.py", number) for number in range(1, 9))
     full = frozenset(units)
     for pairs, complete in ((10, False), (28, True)):
-        reduction = Reduction(Likely(full, (), units), limits=Limits(pairs=pairs))
+        reduction = Reduction(Likely(full, (), units), limits=StageLimits(pairs=pairs))
         drive(reduction, lambda subset: FLIPS if subset == full else STAYS)
         answer = reduction.answer()
         assert (answer.subset, answer.minimal, answer.pair_minimal) == (full, True, complete)
@@ -222,7 +222,7 @@ def test_hunks_are_reduced_by_line(of_a: set[int], of_d: set[int]) -> None:
 
 def test_lines_are_bounded_and_the_answer_says_so() -> None:
     needed = frozenset(lines_of(A, 6)[::2])
-    reduction = Reduction(UNKNOWN, split=layers, limits=Limits(lines=2))
+    reduction = Reduction(UNKNOWN, split=layers, limits=StageLimits(lines=2))
     drive(reduction, lambda subset: FLIPS if A in subset or needed <= subset else STAYS)
     answer = reduction.answer()
     assert answer.minimal and answer.pair_minimal and not answer.line_minimal

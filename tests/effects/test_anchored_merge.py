@@ -10,7 +10,7 @@ from series import import_commits, mail_of
 
 from headwater.core.mail import read_patch
 from headwater.effects.anchored_merge import anchored_merge
-from headwater.effects.merging import Bench, Step
+from headwater.effects.merging import Bench, PatchStep
 from headwater.effects.workspace import Cache
 
 FILE, OTHER = "src/transformers/a.py", "src/transformers/b.py"
@@ -21,13 +21,13 @@ ONTO = BASE.replace(b"three = 3", b"three = 33")
 BOTH = CHANGED.replace(b"three = 3", b"three = 33")
 
 
-def step_of(cache: Cache, states: Mapping[str, Mapping[str, bytes]]) -> tuple[Bench, Step, str]:
+def step_of(cache: Cache, states: Mapping[str, Mapping[str, bytes]]) -> tuple[Bench, PatchStep, str]:
     """The step from the first of three states to the second, and the third."""
     git, commits = import_commits(cache, states)
     before, after, onto = commits.values()
     folder = cache.root / "bench"
     folder.mkdir()
-    return Bench(git, folder), Step(read_patch("0001-x.patch", mail_of(git, before, after)), before, after), onto
+    return Bench(git, folder), PatchStep(read_patch("0001-x.patch", mail_of(git, before, after)), before, after), onto
 
 
 def test_changes_beside_each_other_go_together(cache: Cache) -> None:

@@ -256,7 +256,7 @@ def test_without_the_referee_it_would_be_said_to_apply(
 ) -> None:
     assert carried(fixture).state in (MISPLACED, CONFLICT)
 
-    def trust(bench: merging.Bench, step: merging.Step, onto: str) -> Merged:
+    def trust(bench: merging.Bench, step: merging.PatchStep, onto: str) -> Merged:
         return Merged(bench.attempt(step.patch, onto).tree)
 
     monkeypatch.setattr(merging.Bench, "merge", trust)

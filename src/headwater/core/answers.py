@@ -92,7 +92,7 @@ class ReductionAnswer:
 
 
 @dataclass(frozen=True)
-class Step:
+class HuntStep:
     """One probe of a hunt in its order: its `position` on the line that was searched, and the first and the last
     position between which the change still lies after it."""
 
@@ -166,7 +166,7 @@ def _read_probe(probe: Mapping[str, Any]) -> AnswerProbe:
     return AnswerProbe(probe["revision"], Verdict(probe["verdict"]), evidence, int(probe["repetitions"]))
 
 
-def steps(hunt: HuntAnswer, places: Mapping[str, int], count: int) -> list[Step]:
+def steps(hunt: HuntAnswer, places: Mapping[str, int], count: int) -> list[HuntStep]:
     """How a hunt went over one line of `count` revisions, of which `places` says where those that it probed lie: a step
     a probe, with the part in which the change that was found lies, as far as the probes up to there bound it.
 
@@ -185,5 +185,5 @@ def steps(hunt: HuntAnswer, places: Mapping[str, int], count: int) -> list[Step]
             low = max(low, at)
         elif probe.verdict in JUDGED and at >= after:
             high = min(high, at)
-        taken.append(Step(at, low, high))
+        taken.append(HuntStep(at, low, high))
     return taken

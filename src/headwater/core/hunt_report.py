@@ -50,14 +50,14 @@ class HuntChange:
 
 
 def change_between(
-    find: Kind, level: Level, points: Sequence[Revision], verdicts: tuple[Verdict, Verdict], *, confirmed: bool = True,
-    probability: float | None = None,
+    find: Kind, level: Level, revisions: Sequence[Revision], verdicts: tuple[Verdict, Verdict], *,
+    confirmed: bool = True, probability: float | None = None,
 ) -> HuntChange:  # fmt: skip
-    """The change after the first of `points`, which has the old verdict, and not after the last, which has the new one;
-    `confirmed` and `probability` as in `HuntChange`."""
-    before, *candidates = (name_of(point) for point in points)
+    """The change after the first of `revisions`, which has the old verdict, and not after the last, which has the new
+    one; `confirmed` and `probability` as in `HuntChange`."""
+    before, *candidates = (name_of(revision) for revision in revisions)
     change = HuntChange(find, level, before, candidates[-1], tuple(candidates), verdicts, confirmed, probability)
-    return replace(change, commit=points[-1]) if change.found and isinstance(points[-1], Commit) else change
+    return replace(change, commit=revisions[-1]) if change.found and isinstance(revisions[-1], Commit) else change
 
 
 @dataclass(frozen=True)

@@ -56,7 +56,7 @@ class Plan:
 
 
 @dataclass(frozen=True)
-class Limits:
+class StageLimits:
     """How many probes the stages may take that cost more than they often bring.
 
     `pairs` counts for each round of pairs, of which n hunks have n(n-1)/2, and another follows only where a pair went.
@@ -79,7 +79,7 @@ class Narrowed:
 class Narrowing:
     """One pass of the search. `current` always flips; `probes` is counted by who answers."""
 
-    def __init__(self, space: UnitSpace, plan: Plan, limits: Limits) -> None:
+    def __init__(self, space: UnitSpace, plan: Plan, limits: StageLimits) -> None:
         self._space, self._plan, self._limits = space, plan, limits
         self.stage = "kept"
         self.current = plan.full

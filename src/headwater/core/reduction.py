@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 
 from headwater.core.changesets import Unit
 from headwater.core.likely import Likely
-from headwater.core.narrowing import Limits, Narrowing, PartOutcome, Plan, Question
+from headwater.core.narrowing import Narrowing, PartOutcome, Plan, Question, StageLimits
 from headwater.core.unit_space import Split, UnitSpace
 
 Subset = frozenset[Unit]
@@ -80,7 +80,7 @@ class Reduction:
         valid: Callable[[Subset], bool] = lambda subset: True,
         key: Callable[[Subset], Hashable] = lambda subset: subset,
         size: Callable[[Unit], int] = lambda unit: 1,
-        limits: Limits | None = None,
+        limits: StageLimits | None = None,
     ) -> None:
         if not likely.order:
             raise ValueError("a difference without units cannot flip a verdict")
@@ -89,7 +89,7 @@ class Reduction:
         cores = tuple(self._space.mask(core) for core in likely.cores)
         self._plan = Plan(full, self._space.mask(likely.kept), cores)
         self._valid, self._key, self._size = valid, key, size
-        self._limits = limits or Limits()
+        self._limits = limits or StageLimits()
         self._keys: dict[int, Hashable] = {}
         self._counts: dict[int, tuple[int, int, int]] = {}
         self._seen: dict[Hashable, PartOutcome] = {}

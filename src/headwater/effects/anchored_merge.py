@@ -5,10 +5,10 @@ from __future__ import annotations
 
 from headwater.core.anchored import merge_anchored
 from headwater.core.states import Merged
-from headwater.effects.merging import Bench, Step
+from headwater.effects.merging import Bench, PatchStep
 
 
-def anchored_merge(bench: Bench, step: Step, onto: str) -> Merged | None:
+def anchored_merge(bench: Bench, step: PatchStep, onto: str) -> Merged | None:
     """The merge of a step by one anchor a change, with the referee's word; None where a change has no anchor, or where
     the step does anything else than change texts that all three trees have."""
     git = bench.git

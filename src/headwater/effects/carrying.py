@@ -19,7 +19,7 @@ from headwater.core.errors import BadInput, PatchFailed
 from headwater.core.mail import Patch
 from headwater.core.states import Merged, PatchState, judge_state
 from headwater.effects.git import GitDir
-from headwater.effects.merging import Bench, Step
+from headwater.effects.merging import Bench, PatchStep
 from headwater.effects.series_folder import Series, Variant
 from headwater.effects.workspace import Cache
 
@@ -31,7 +31,7 @@ class Stack:
     series: Series
     variant: Variant | None
     base: str
-    steps: tuple[Step, ...]
+    steps: tuple[PatchStep, ...]
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,7 @@ class Carried:
     """A patch on another revision: its state there, the commit on top of the patches before it (None where it is
     refused or changes nothing), and a reason where there is one."""
 
-    step: Step
+    step: PatchStep
     state: PatchState
     commit: str | None
     reason: str = ""
@@ -103,7 +103,7 @@ class Carrier:
                     f"Remove that variant, folder and `range` line, and make it anew: `headwater patch carry "
                     f"{series.name} --to {variant.file.base} --as {variant.name}`",
                 )  # fmt: skip
-                steps.append(Step(step.patch, onto, carried.commit or onto))
+                steps.append(PatchStep(step.patch, onto, carried.commit or onto))
             onto = steps[-1].after
         return Stack(series, variant, base, tuple(steps))
 
@@ -117,8 +117,8 @@ class Carrier:
             )
         return commit
 
-    def _strict_step(self, series: Series, patch: Patch, onto: str, base: Version) -> Step:
-        return Step(patch, onto, self.add(patch, onto, series.name, str(base)))
+    def _strict_step(self, series: Series, patch: Patch, onto: str, base: Version) -> PatchStep:
+        return PatchStep(patch, onto, self.add(patch, onto, series.name, str(base)))
 
     def add(self, patch: Patch, onto: str, series: str, base: str) -> str:
         """The commit of a patch on top of `onto`, where it must apply as it stands.
@@ -128,7 +128,7 @@ class Carrier:
         """
         return self._bench.commit(patch, self._bench.apply_strictly(patch, onto, series, base), onto)
 
-    def carry(self, step: Step, onto: str) -> Carried:
+    def carry(self, step: PatchStep, onto: str) -> Carried:
         """Carry one patch onto the commit `onto`."""
         tree = self._bench.tree_of(onto)
         here = onto == step.before
@@ -147,7 +147,7 @@ class Carrier:
         """A commit of `tree` with a patch's author, date and message."""
         return self._bench.commit(patch, tree, onto)
 
-    def draft(self, step: Step, onto: str) -> str:
+    def draft(self, step: PatchStep, onto: str) -> str:
         """The tree from which a person resolves a patch that is refused: the merge, with conflict markers."""
         return self._bench.merged_tree(step, onto)[0]
 

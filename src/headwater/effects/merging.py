@@ -28,7 +28,7 @@ _REFUSED = re.compile(r"ident name|disallowed characters|invalid date format")
 
 
 @dataclass(frozen=True)
-class Step:
+class PatchStep:
     """A patch as the step between two commits: `before`, and `after` with the patch on top."""
 
     patch: Patch
@@ -42,7 +42,7 @@ class Bench:
 
     git: GitDir
     folder: Path
-    _sides: dict[Step, tuple[str, str, set[str]]] = field(default_factory=dict, compare=False)
+    _sides: dict[PatchStep, tuple[str, str, set[str]]] = field(default_factory=dict, compare=False)
 
     def tree_of(self, commit: str) -> str:
         """The id of a commit's root tree."""
@@ -112,12 +112,12 @@ class Bench:
             return Attempt(self.git("write-tree", index=self._index), moved, reduced)
         return Attempt(None)
 
-    def merge(self, step: Step, onto: str) -> Merged:
+    def merge(self, step: PatchStep, onto: str) -> Merged:
         """The referee: the three-way merge, and a look at the definitions that it touches."""
         tree, conflicts = self.merged_tree(step, onto)
         return Merged(None, f"conflicts in {conflicts}") if conflicts else self.placed(step, onto, tree)
 
-    def merged_tree(self, step: Step, onto: str) -> tuple[str, str]:
+    def merged_tree(self, step: PatchStep, onto: str) -> tuple[str, str]:
         """git cherry-pick's merge of a step onto `onto`, on synthetic commits, since git 2.39's merge-tree takes no
         merge base: the tree, with conflict markers where the sides disagree, and the files in conflict ("" if none)."""
         base, theirs, _meant = self._side(step)
@@ -129,7 +129,7 @@ class Bench:
                 raise
             return error.output.splitlines()[0], _conflicting_files(error.output)
 
-    def _side(self, step: Step) -> tuple[str, str, set[str]]:
+    def _side(self, step: PatchStep) -> tuple[str, str, set[str]]:
         """The patch's side of every merge, made once: the base, its child with the patch, the Python files changed."""
         if step not in self._sides:
             base = self.git("commit-tree", "-m", "base", f"{step.before}^{{tree}}")
@@ -150,7 +150,7 @@ class Bench:
             "apply", "--cached", "--verbose", "--whitespace=nowarn", *options, path, index=self._index, work_tree=work
         )
 
-    def placed(self, step: Step, onto: str, tree: str) -> Merged:
+    def placed(self, step: PatchStep, onto: str, tree: str) -> Merged:
         """Where a release has put look-alike classes in another order, a merge by lines may take one for the other:
         what is touched must have the same name as on the base."""
         changed, meant = self._changed_python(onto, tree), self._side(step)[2]

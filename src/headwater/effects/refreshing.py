@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 from headwater.core.errors import BadInput, PatchFailed
 from headwater.core.mail import Patch, read_patch, same_but_ids, with_diff_of
-from headwater.effects.merging import Bench, Step
+from headwater.effects.merging import Bench, PatchStep
 from headwater.effects.patch_text import patch_text
 from headwater.effects.series_folder import Series
 
@@ -39,11 +39,13 @@ def fold(bench: Bench, layers: Sequence[Layer], place: int, edited: str) -> list
         return commits
     edit = bench.git("commit-tree", "-m", "edit", "-p", top, edited)
     below = layers[place]
-    tree = _merged(bench, Step(below.patch, top, edit), below.now, f"the edit cannot be made in {below.patch.file}")
+    tree = _merged(
+        bench, PatchStep(below.patch, top, edit), below.now, f"the edit cannot be made in {below.patch.file}"
+    )
     commits[place] = recommit(bench, below.now, tree, f"{below.now}^")
     for number in range(place + 1, len(layers)):
         layer, onto = layers[number], commits[number - 1]
-        step = Step(layer.patch, layers[number - 1].now, layer.now)
+        step = PatchStep(layer.patch, layers[number - 1].now, layer.now)
         tree = _merged(bench, step, onto, f"with the edit in {below.patch.file}, {layer.patch.file} does not apply")
         commits[number] = recommit(bench, layer.now, tree, onto)
     if bench.tree_of(commits[-1]) != edited:
@@ -54,7 +56,7 @@ def fold(bench: Bench, layers: Sequence[Layer], place: int, edited: str) -> list
     return commits
 
 
-def _merged(bench: Bench, step: Step, onto: str, words: str) -> str:
+def _merged(bench: Bench, step: PatchStep, onto: str, words: str) -> str:
     merged = bench.merge(step, onto)
     if merged.tree is None:
         raise PatchFailed(f"{words}: it {merged.reason}; name a later patch, or begin one with `headwater patch new`")

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from packaging.version import Version
 
-from headwater.core.answers import AnswerHunk, AnswerProbe, HuntAnswer, ReductionAnswer, Step, steps
+from headwater.core.answers import AnswerHunk, AnswerProbe, HuntAnswer, HuntStep, ReductionAnswer, steps
 from headwater.core.diffs import FileChange, read_diff
 from headwater.core.drawing import Fall, fall_of, line_of_hunt
 from headwater.core.revisions import short_name
@@ -22,7 +22,7 @@ class Level:
     title: str
     count: int
     ends: tuple[str, str]
-    steps: tuple[tuple[Step, AnswerProbe], ...]
+    steps: tuple[tuple[HuntStep, AnswerProbe], ...]
 
     @property
     def labels(self) -> list[str]:

@@ -27,7 +27,7 @@ class CaseAt:
     """One case at one revision, on one device."""
 
     case: Case
-    point: Revision
+    revision: Revision
     device: str = "cpu"
 
 
@@ -58,12 +58,15 @@ def measure(
         return Measured((), 0, False)
     known: dict[str, Case] = {}
     runner = CellRunner(context, None, None, known)
-    groups = {point: _group(context, runner, point, commits) for point in dict.fromkeys(cell.point for cell in cells)}
+    groups = {
+        revision: _group(context, runner, revision, commits)
+        for revision in dict.fromkeys(cell.revision for cell in cells)
+    }
     places = [
-        Cell(Row("case", _named(known, cell.case)), name_of(cell.point), cell.device, groups[cell.point])
+        Cell(Row("case", _named(known, cell.case)), name_of(cell.revision), cell.device, groups[cell.revision])
         for cell in cells
     ]
-    order = sorted(range(len(cells)), key=lambda n: (sort_key(cells[n].point), cells[n].device))
+    order = sorted(range(len(cells)), key=lambda n: (sort_key(cells[n].revision), cells[n].device))
     probing = hands(context, options, Way("local", None, min(jobs, len(cells))), None, None)
     executor = Threads(runner, probing, one_machine=True)
     course = Course([places[n] for n in order], f"measuring {len(cells)} cells", context.emit)
@@ -80,12 +83,12 @@ def _named(known: dict[str, Case], case: Case) -> str:
     return name
 
 
-def _group(context: Context, runner: CellRunner, point: Revision, commits: CommitSubjects | None) -> str:
+def _group(context: Context, runner: CellRunner, revision: Revision, commits: CommitSubjects | None) -> str:
     """The name of a revision's environment."""
-    if isinstance(point, Version):
-        return context.group_name(point)
+    if isinstance(revision, Version):
+        return context.group_name(revision)
     if commits is None:
-        raise ValueError(f"{point} is a commit, and nothing was given that makes subjects of commits")
-    subject = commits.subject(point)
-    runner.give(name_of(point), subject)
+        raise ValueError(f"{revision} is a commit, and nothing was given that makes subjects of commits")
+    subject = commits.subject(revision)
+    runner.give(name_of(revision), subject)
     return context.group_name(subject.pin.version)

@@ -83,13 +83,13 @@ def new_case(context: Context, request: NewCaseRequest) -> NewCaseReport:
     path = _free_place(context, request)
     learned, seen = _learn(context, request, ends)
     case, source = _make(context, request, reference, path.name, learned, seen.rows[0])
-    first = measure(context, [CaseAt(case, one) for one in ends.points], request.options, commits=ends.commits)
+    first = measure(context, [CaseAt(case, one) for one in ends.revisions], request.options, commits=ends.commits)
     _prove(first.rows, ends, first.interrupted)
     write_new(path, source)
     rest = measure(
-        context, [CaseAt(case, one) for one in releases if one not in ends.points], request.options, request.jobs
+        context, [CaseAt(case, one) for one in releases if one not in ends.revisions], request.options, request.jobs
     )
-    order = {name_of(one): sort_key(one) for one in (*releases, *ends.points)}
+    order = {name_of(one): sort_key(one) for one in (*releases, *ends.revisions)}
     rows = sorted((*first.rows, *rest.rows), key=lambda one: order[one.revision])
     cells = {
         (case.id, Version(one.revision)): one.verdict
@@ -113,7 +113,7 @@ class _Ends:
     commits: CommitSubjects | None
 
     @property
-    def points(self) -> list[Revision]:
+    def revisions(self) -> list[Revision]:
         """Both, the bad one first."""
         return [self.bad] if self.good is None else [self.bad, self.good]
 
@@ -171,7 +171,7 @@ def _learn(context: Context, request: NewCaseRequest, ends: _Ends) -> tuple[Lear
     needed = [name for name in beside if name not in (request.script.name, *context.workspace.helpers)]
     if needed:
         raise BadInput(f"{request.script} needs {needed[0]} beside it; put all of it into one file")
-    cells = [CaseAt(target.case, one) for one in ends.points]
+    cells = [CaseAt(target.case, one) for one in ends.revisions]
     measured = measure(context, cells, request.options, commits=ends.commits)
     if measured.interrupted:
         raise KeyboardInterrupt

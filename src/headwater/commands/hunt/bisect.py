@@ -28,7 +28,7 @@ from headwater.core.errors import BadInput, HarnessError, ToldToStop
 from headwater.core.history import lines, path
 from headwater.core.hunt_report import Crossing, Found, HuntChange, HuntReport, Obstacle, obstacle_of, overall
 from headwater.core.marks import JUDGED, Find
-from headwater.core.narrowing import Limits
+from headwater.core.narrowing import StageLimits
 from headwater.core.reduction_report import ReductionReport
 from headwater.core.releases import is_on_main_line
 from headwater.core.results import HuntResult, parse_devices
@@ -39,7 +39,7 @@ from headwater.effects.targets import Target, load_target, upstream_files
 from headwater.effects.upstream_git import Upstream
 from headwater.effects.upstream_words import resolve
 
-# Over commits a survey probes so many points first: every one of some hundreds would take an hour.
+# Over commits a survey probes so many revisions first: every one of some hundreds would take an hour.
 _COMMIT_GRID = 16
 
 
@@ -155,7 +155,7 @@ class _Hunt:
             raise BadInput(f"{self.request.good} and {self.request.bad} are the same revision; give two")
         if self.oracle.target.learns:
             self._learn(bad, good)
-        by_commit = self.request.history == "commits" or any(isinstance(point, Commit) for point in (good, bad))
+        by_commit = self.request.history == "commits" or any(isinstance(revision, Commit) for revision in (good, bad))
         if self.request.confidence is not None:
             self._hunt_flaky(good, bad, find, by_commit)
         elif by_commit:
@@ -233,18 +233,18 @@ class _Hunt:
 
     def _hunt_flaky(self, good: Revision, bad: Revision, find: Find, by_commit: bool) -> None:
         ends = _ordered(good, bad, find)
-        points: Sequence[Revision]
+        revisions: Sequence[Revision]
         if by_commit:
             assert self.upstream is not None
-            points = commits_between(self.oracle, self.upstream, ends)
+            revisions = commits_between(self.oracle, self.upstream, ends)
         else:
             old, new = ends
             assert isinstance(old, Version) and isinstance(new, Version)
-            points = path(old, new, self.context.workspace.pins.versions)
+            revisions = path(old, new, self.context.workspace.pins.versions)
             self._note_no_commits("--confidence")
         confidence = self.request.confidence
         assert confidence is not None
-        self._take(hunt_flaky(self.oracle, points, find, "commits" if by_commit else "releases", confidence))
+        self._take(hunt_flaky(self.oracle, revisions, find, "commits" if by_commit else "releases", confidence))
 
     def _note_no_commits(self, option: str) -> None:
         """Say where a repository was named, and is not used."""
@@ -300,7 +300,7 @@ class _Hunt:
             return
         before, after = (self._point(word) for word in (change.before, change.after))
         try:
-            self.reduction = reduce(self.oracle, before, after, Limits(lines=FEW_LINES))
+            self.reduction = reduce(self.oracle, before, after, StageLimits(lines=FEW_LINES))
         except ToldToStop:
             raise
         except (BadInput, HarnessError) as error:

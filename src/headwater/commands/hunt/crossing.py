@@ -16,14 +16,14 @@ def cross(oracle: Oracle, before: Revision, after: Revision) -> tuple[Crossing |
     are the same; or say why not."""
     names = short_name(name_of(before)), short_name(name_of(after))
     locks: list[DatedLock] = []
-    for point, name in zip((before, after), names, strict=True):
+    for revision, name in zip((before, after), names, strict=True):
         try:
-            locks.append(oracle.lock_of(point))
+            locks.append(oracle.lock_of(revision))
         except EnvironmentUnavailable as error:
             return None, f"there are no packages of the day of {name}: {error}"
     seen: list[tuple[Verdict, Verdict]] = []
-    for point in (before, after):
-        rows = [oracle.probe_in(oracle.subject_in(point, lock), lock.name) for lock in locks]
+    for revision in (before, after):
+        rows = [oracle.probe_in(oracle.subject_in(revision, lock), lock.name) for lock in locks]
         seen.append((rows[0].verdict, rows[1].verdict))
     days = locks[0].day, locks[1].day
     same = f"the packages of {days[0]} and {days[1]} are the same" if locks[0].text == locks[1].text else None

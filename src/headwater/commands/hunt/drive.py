@@ -29,12 +29,13 @@ class Machine(Protocol):
 
 @dataclass
 class Course:
-    """A machine on its way over `points`. `left` tells about how many probes are still to come, for people; `foresee`
-    which positions, besides those pending, may be asked for next; without it, those that more workers would get now."""
+    """A machine on its way over `revisions`. `left` tells about how many probes are still to come, for people;
+    `foresee` which positions, besides those pending, may be asked for next; without it, those that more workers would
+    get now."""
 
     oracle: Oracle
     machine: Machine
-    points: Sequence[Revision]
+    revisions: Sequence[Revision]
     left: Callable[[], int]
     foresee: Callable[[Collection[int]], Sequence[int]] | None = None
     _marked: dict[int, int] = field(default_factory=dict)
@@ -50,7 +51,7 @@ class Course:
                 steps = self.machine.next_steps(free, pending.values()) if free else []
                 ahead = self._ahead([*pending.values(), *steps])
                 for position in steps:
-                    future = self.oracle.ask(self.points[position], self._marked.get(position, 0), ahead)
+                    future = self.oracle.ask(self.revisions[position], self._marked.get(position, 0), ahead)
                     pending[future] = position
                     self._marked[position] = self._marked.get(position, 0) + 1
                 if not pending:
@@ -63,7 +64,7 @@ class Course:
 
     def tell(self, position: int) -> None:
         """Tell the machine what is known of a position from earlier searches of this hunt."""
-        verdicts = self.oracle.verdicts(name_of(self.points[position]))
+        verdicts = self.oracle.verdicts(name_of(self.revisions[position]))
         for verdict in verdicts:
             self.machine.mark(position, verdict)
         self._marked[position] = len(verdicts)
@@ -71,17 +72,17 @@ class Course:
     def _ahead(self, pending: Collection[int]) -> list[Revision]:
         """What may be asked for after what is pending."""
         ahead = self.foresee(pending) if self.foresee else self.machine.next_steps(2, pending)
-        return [self.points[position] for position in ahead if not self._marked.get(position)]
+        return [self.revisions[position] for position in ahead if not self._marked.get(position)]
 
     def _take(self, position: int, row: ProbeResult) -> None:
-        point = self.points[position]
-        self.oracle.keep(name_of(point), row)
+        revision = self.revisions[position]
+        self.oracle.keep(name_of(revision), row)
         self.machine.mark(position, row.verdict)
         self._done += 1
         left = self.left()
-        words = [f"{self._done} of about {self._done + left}", short_name(name_of(point))]
-        if isinstance(point, Commit):
-            words.append(f"{point.date:%Y-%m-%d}")
+        words = [f"{self._done} of about {self._done + left}", short_name(name_of(revision))]
+        if isinstance(revision, Commit):
+            words.append(f"{revision.date:%Y-%m-%d}")
         words += [row.verdict.words, "known" if row.cached else f"{row.seconds:.1f} s"]
         if left:
             each = (time.monotonic() - self._began) / self._done

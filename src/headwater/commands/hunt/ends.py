@@ -33,11 +33,11 @@ class Ends:
     obstacle: Obstacle = "ends"
 
 
-def look_at(oracle: Oracle, point: Revision) -> ProbeResult:
+def look_at(oracle: Oracle, revision: Revision) -> ProbeResult:
     """One probe of one revision, for what is decided before any search."""
-    row = oracle.ask(point, len(oracle.verdicts(name_of(point)))).result()
-    oracle.keep(name_of(point), row)
-    return oracle.row(name_of(point))
+    row = oracle.ask(revision, len(oracle.verdicts(name_of(revision)))).result()
+    oracle.keep(name_of(revision), row)
+    return oracle.row(name_of(revision))
 
 
 def learn_at(oracle: Oracle, bad: Revision, good: Revision | None, patience: int = 1) -> list[str]:
@@ -47,7 +47,7 @@ def learn_at(oracle: Oracle, bad: Revision, good: Revision | None, patience: int
     if good is not None:
         _look_until_it_fails(oracle, good, 1)
     package = oracle.context.workspace.pins.package
-    outcomes = [oracle.row(name_of(point)).outcomes if point else () for point in (bad, good)]
+    outcomes = [oracle.row(name_of(revision)).outcomes if revision else () for revision in (bad, good)]
     learned = learn(oracle.target.case, package, outcomes[0], outcomes[1])
     oracle.case = learned.case
     if learned.bug is None:
@@ -58,12 +58,12 @@ def learn_at(oracle: Oracle, bad: Revision, good: Revision | None, patience: int
     return words
 
 
-def _look_until_it_fails(oracle: Oracle, point: Revision, patience: int) -> None:
+def _look_until_it_fails(oracle: Oracle, revision: Revision, patience: int) -> None:
     """Probe until there is a failure to learn from, at most `patience` times; where the machine fails, once more."""
-    while set(seen := oracle.verdicts(name_of(point))) <= {Verdict.GOOD, Verdict.HARNESS_ERROR}:
+    while set(seen := oracle.verdicts(name_of(revision))) <= {Verdict.GOOD, Verdict.HARNESS_ERROR}:
         if seen.count(Verdict.GOOD) >= patience or seen[-2:] == [Verdict.HARNESS_ERROR] * 2:
             return
-        look_at(oracle, point)
+        look_at(oracle, revision)
 
 
 def find_ends(oracle: Oracle, good: Version | None, bad: Version | None, find: Find) -> Ends:

@@ -18,22 +18,22 @@ from headwater.core.verdicts import Verdict
 PATIENCE = 25
 
 
-def hunt_flaky(oracle: Oracle, points: Sequence[Revision], find: Find, level: Level, confidence: float) -> Found:
+def hunt_flaky(oracle: Oracle, revisions: Sequence[Revision], find: Find, level: Level, confidence: float) -> Found:
     """Probe where the answer halves the uncertainty, until one revision holds the change with the confidence.
     Interrupted, it raises `HuntInterrupted` with the best so far."""
-    machine = BayesianSearch(len(points), find, confidence=confidence, patience=PATIENCE)
-    course = Course(oracle, machine, points, lambda: 0 if machine.settled else max(1, round(2 * machine.entropy())))
-    for position in range(len(points)):
+    machine = BayesianSearch(len(revisions), find, confidence=confidence, patience=PATIENCE)
+    course = Course(oracle, machine, revisions, lambda: 0 if machine.settled else max(1, round(2 * machine.entropy())))
+    for position in range(len(revisions)):
         course.tell(position)
     try:
         course.run()
     except KeyboardInterrupt:
-        raise HuntInterrupted(_outcome(oracle, machine, points, find, level)) from None
-    return _outcome(oracle, machine, points, find, level)
+        raise HuntInterrupted(_outcome(oracle, machine, revisions, find, level)) from None
+    return _outcome(oracle, machine, revisions, find, level)
 
 
-def _outcome(oracle: Oracle, machine: BayesianSearch, points: Sequence[Revision], find: Find, level: Level) -> Found:
-    names = [name_of(point) for point in points]
+def _outcome(oracle: Oracle, machine: BayesianSearch, revisions: Sequence[Revision], find: Find, level: Level) -> Found:
+    names = [name_of(revision) for revision in revisions]
     posterior = tuple((_candidate(names, n), p) for n, p in machine.posterior().items() if p >= 0.001)
     if not machine.bad_end_shown:
         bad = names[-1] if find == "introduced" else names[0]
@@ -44,7 +44,7 @@ def _outcome(oracle: Oracle, machine: BayesianSearch, points: Sequence[Revision]
     if belief.outside in belief.candidates:
         words = f"with {belief.probability:.0%} the bug is there at both ends: no change between them is likely enough"
         return Found("inconclusive", notes=(words,), posterior=posterior)
-    run = points[belief.candidates[0] - 1 : belief.candidates[-1] + 1]
+    run = revisions[belief.candidates[0] - 1 : belief.candidates[-1] + 1]
     verdicts = (Verdict.GOOD, Verdict.BAD) if find == "introduced" else (Verdict.BAD, Verdict.GOOD)
     change = change_between(find, level, run, verdicts, probability=belief.probability)
     return Found("found" if belief.found else "range", change, posterior=posterior)

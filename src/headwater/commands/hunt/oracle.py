@@ -98,48 +98,48 @@ class Oracle:
         """What each repetition on a revision said, judged by what has been learned since."""
         return [rejudged(one, self.case).verdict for one in self._rows.get(name, [])]
 
-    def subject(self, point: Revision) -> Subject:
+    def subject(self, revision: Revision) -> Subject:
         """A revision as what is probed, with the series where it applies."""
-        name = name_of(point)
+        name = name_of(revision)
         if name not in self._subjects:
-            plain = self._plain(point)
-            self._subjects[name] = self._patched(self._dated(plain, point) if self._by_day else plain, point)
+            plain = self._plain(revision)
+            self._subjects[name] = self._patched(self._dated(plain, revision) if self._by_day else plain, revision)
         return self._subjects[name]
 
-    def subject_in(self, point: Revision, lock: DatedLock) -> Subject:
+    def subject_in(self, revision: Revision, lock: DatedLock) -> Subject:
         """A revision with packages that are given, whatever environments there are without, and the series where it
         applies."""
-        return self._patched(replace(self._plain(point), dated=lock, untestable=None), point)
+        return self._patched(replace(self._plain(revision), dated=lock, untestable=None), revision)
 
-    def _plain(self, point: Revision) -> Subject:
-        if isinstance(point, Commit):
-            return self._commits().subject(point)
-        return self.context.subjects.release(self.context.workspace.pins.pin(point))
+    def _plain(self, revision: Revision) -> Subject:
+        if isinstance(revision, Commit):
+            return self._commits().subject(revision)
+        return self.context.subjects.release(self.context.workspace.pins.pin(revision))
 
-    def lock_of(self, point: Revision) -> DatedLock:
+    def lock_of(self, revision: Revision) -> DatedLock:
         """The packages of a revision's day.
 
         Raises:
             EnvironmentUnavailable: none of that day satisfy what it requires, or that cannot be told.
         """
-        if isinstance(point, Commit):
-            requirements, when = self._commits().requirements(point), point.date
+        if isinstance(revision, Commit):
+            requirements, when = self._commits().requirements(revision), revision.date
         else:
-            pin = self.context.workspace.pins.pin(point)
+            pin = self.context.workspace.pins.pin(revision)
             requirements, when = self.context.locks.requirements([pin])[pin], pin.uploaded
         return self.context.dated_locks.lock(requirements, when)
 
-    def _dated(self, subject: Subject, point: Revision) -> Subject:
+    def _dated(self, subject: Subject, revision: Revision) -> Subject:
         """A subject with the packages of a revision's day, whatever environments there are without."""
         try:
-            return replace(subject, dated=self.lock_of(point), untestable=None)
+            return replace(subject, dated=self.lock_of(revision), untestable=None)
         except EnvironmentUnavailable as error:
             return replace(subject, untestable=str(error))
 
-    def _patched(self, subject: Subject, point: Revision) -> Subject:
+    def _patched(self, subject: Subject, revision: Revision) -> Subject:
         if self._series is None or subject.untestable:
             return subject
-        release = None if isinstance(point, Commit) else point
+        release = None if isinstance(revision, Commit) else revision
         skipped = needless_patches(self.context, self._series, release)
         if len(skipped) == len(self._series.patches):
             return subject
@@ -148,27 +148,27 @@ class Oracle:
         except PatchFailed as error:
             return replace(subject, untestable=f"series {self._series.name} does not apply: {error}")
 
-    def ask(self, point: Revision, repetition: int, ahead: Sequence[Revision] = ()) -> Future[ProbeResult]:
+    def ask(self, revision: Revision, repetition: int, ahead: Sequence[Revision] = ()) -> Future[ProbeResult]:
         """Begin to probe a revision. Where that is not known, what it needs and what may be asked for next, `ahead`,
         is made ready meanwhile."""
-        return self._pool.submit(self._probe, point, repetition, ahead)
+        return self._pool.submit(self._probe, revision, repetition, ahead)
 
     def abandon(self) -> None:
         """End what is being probed, at once and without a verdict; nothing can be asked any more."""
         for hand in (*self._probers, *self._remote):
             hand.abandon()
 
-    def _probe(self, point: Revision, repetition: int, ahead: Sequence[Revision]) -> ProbeResult:
-        name = name_of(point)
+    def _probe(self, revision: Revision, repetition: int, ahead: Sequence[Revision]) -> ProbeResult:
+        name = name_of(revision)
         known = self._answers.get((name, repetition))
         if known is not None and name not in self._undo:
             return self._row(name, known, Evidence("Replayed", "from the log"), cached=True)
         resting: queue.SimpleQueue[Any] = self._far if self._remote else self._free
         hand: Hand = resting.get()
-        hand.begins = partial(self._make_ready, [point, *ahead])
+        hand.begins = partial(self._make_ready, [revision, *ahead])
         try:
             first = repetition * hand.repeats
-            return hand.probe(self.subject(point), self.case, self.device, first, name in self._undo)
+            return hand.probe(self.subject(revision), self.case, self.device, first, name in self._undo)
         except BadInput as error:
             # Of a revision that nobody named, e.g. one that is older than the library's place in the repository.
             return self._row(name, Verdict.UNTESTABLE, Evidence("BadRevision", str(error)))
@@ -218,18 +218,18 @@ class Oracle:
         """Keep a row that was asked for."""
         self._rows.setdefault(name, []).append(row)
 
-    def _make_ready(self, points: Sequence[Revision]) -> None:
+    def _make_ready(self, revisions: Sequence[Revision]) -> None:
         """Lay out what may be asked for next, and build what it runs in, while a probe runs."""
-        for point in points:
-            name = name_of(point)
+        for revision in revisions:
+            name = name_of(revision)
             if name not in self._readied and (name, 0) not in self._answers:
                 self._readied.add(name)
-                self._trees_ahead.submit(partial(self._ahead, point, self._lay_out))
-                self._environments_ahead.submit(partial(self._ahead, point, self._build))
+                self._trees_ahead.submit(partial(self._ahead, revision, self._lay_out))
+                self._environments_ahead.submit(partial(self._ahead, revision, self._build))
 
-    def _ahead(self, point: Revision, prepare: Callable[[Subject], object]) -> None:
+    def _ahead(self, revision: Revision, prepare: Callable[[Subject], object]) -> None:
         try:
-            subject = self.subject(point)
+            subject = self.subject(revision)
             if subject.untestable is None:
                 prepare(subject)
         except HeadwaterError:

@@ -56,20 +56,20 @@ def _line_of_ancestor(lines: Sequence[Line], verdict: Verdict) -> Line | None:
     return next((line for line in lines if line.needs == side), None)
 
 
-def search(oracle: Oracle, points: Sequence[Revision], find: Find, level: Level) -> Found:
+def search(oracle: Oracle, revisions: Sequence[Revision], find: Find, level: Level) -> Found:
     """Halve, or cut in as many parts as there are workers and one more, until the change is found and confirmed."""
-    machine = Bisection(len(points), find)
-    course = Course(oracle, machine, points, lambda: machine.probes_left, machine.foresee)
-    for position in range(len(points)):
+    machine = Bisection(len(revisions), find)
+    course = Course(oracle, machine, revisions, lambda: machine.probes_left, machine.foresee)
+    for position in range(len(revisions)):
         course.tell(position)
     try:
         course.run()
     except KeyboardInterrupt:
-        raise HuntInterrupted(_outcome(machine, points, find, level)) from None
-    return _outcome(machine, points, find, level)
+        raise HuntInterrupted(_outcome(machine, revisions, find, level)) from None
+    return _outcome(machine, revisions, find, level)
 
 
-def _outcome(machine: Bisection, points: Sequence[Revision], find: Find, level: Level) -> Found:
+def _outcome(machine: Bisection, revisions: Sequence[Revision], find: Find, level: Level) -> Found:
     if not machine.ends_differ:
         return Found(machine.result, obstacle=obstacle_of(machine.ends))
     answer = machine.answer()
@@ -77,11 +77,11 @@ def _outcome(machine: Bisection, points: Sequence[Revision], find: Find, level: 
     if verdicts[0] is None or verdicts[1] is None:
         raise ValueError("a change lies between judged revisions")
     if answer.contradictions:
-        pairs = [(name_of(points[a]), name_of(points[b])) for a, b in answer.contradictions]
+        pairs = [(name_of(revisions[a]), name_of(revisions[b])) for a, b in answer.contradictions]
         told = ", ".join(f"{a} is after the change and {b}, though later, before it" for a, b in pairs)
         words = f"there is more than one change: {told}; --find all finds them"
         return Found(machine.result, notes=(words,), obstacle="contradiction")
-    run = points[answer.before : answer.after + 1]
+    run = revisions[answer.before : answer.after + 1]
     change = change_between(find, level, run, (verdicts[0], verdicts[1]), confirmed=answer.confirmed)
     return Found(machine.result, change)
 
@@ -93,7 +93,7 @@ def commits_between(oracle: Oracle, upstream: Upstream, ends: Sequence[Revision]
         BadInput: the older one is no first-parent ancestor of the newer one, or the history ends before a release.
     """
     try:
-        old, new = (commit_of(oracle, upstream, point) for point in ends)
+        old, new = (commit_of(oracle, upstream, revision) for revision in ends)
         if old.sha == new.sha:
             raise BadInput(f"both ends are nearest to the commit {old}: there is nothing between them")
         return upstream.first_parent(old, new)
@@ -114,10 +114,10 @@ def _beyond(oracle: Oracle, upstream: Upstream, ends: Sequence[Revision]) -> Bad
     )
 
 
-def commit_of(oracle: Oracle, upstream: Upstream, point: Revision) -> Commit:
+def commit_of(oracle: Oracle, upstream: Upstream, revision: Revision) -> Commit:
     """A commit as it is, and a release's nearest."""
-    if isinstance(point, Commit):
-        return point
+    if isinstance(revision, Commit):
+        return revision
     context = oracle.context
     pins = context.workspace.pins
-    return nearest_commit(upstream, context.mirror, pins.pin(point), pins.package, context.emit).commit
+    return nearest_commit(upstream, context.mirror, pins.pin(revision), pins.package, context.emit).commit

@@ -19,16 +19,16 @@ class _Numbered:
     """`Changes` speaks of revisions, and a course of their positions."""
 
     changes: Changes[Revision]
-    points: Sequence[Revision]
+    revisions: Sequence[Revision]
 
     def next_steps(self, count: int = 1, pending: Collection[int] = ()) -> list[int]:
         """As `Changes.next_steps`."""
-        steps = self.changes.next_steps(count, [self.points[position] for position in pending])
-        return [self.points.index(step) for step in steps]
+        steps = self.changes.next_steps(count, [self.revisions[position] for position in pending])
+        return [self.revisions.index(step) for step in steps]
 
     def mark(self, position: int, verdict: Verdict) -> None:
         """As `Changes.mark`."""
-        self.changes.mark(self.points[position], verdict)
+        self.changes.mark(self.revisions[position], verdict)
 
 
 @dataclass(frozen=True)
@@ -46,9 +46,9 @@ def survey(
     """Probe a grid along the main line, halve each gap whose ends differ, then the maintenance lines. Interrupted, it
     raises `SurveyInterrupted` with the best so far."""
     search = Changes(lines, grid=grid, exhaustive=exhaustive)
-    points = list(dict.fromkeys(point for line in lines for point in line))
-    course = Course(oracle, _Numbered(search, points), points, lambda: _left(search, points))
-    for position in range(len(points)):
+    revisions = list(dict.fromkeys(revision for line in lines for revision in line))
+    course = Course(oracle, _Numbered(search, revisions), revisions, lambda: _left(search, revisions))
+    for position in range(len(revisions)):
         course.tell(position)
     try:
         course.run()
@@ -65,9 +65,9 @@ class SurveyInterrupted(KeyboardInterrupt):
         super().__init__("interrupted")
 
 
-def _left(search: Changes[Revision], points: Sequence[Revision]) -> int:
+def _left(search: Changes[Revision], revisions: Sequence[Revision]) -> int:
     """How many probes are asked for by what is known now; each gap that turns out to differ asks for more."""
-    return len(search.next_steps(len(points)))
+    return len(search.next_steps(len(revisions)))
 
 
 def _result(search: Changes[Revision], level: Level) -> Survey:
@@ -86,9 +86,9 @@ def _words(gap: Gap[Revision]) -> str:
     seen = gap.verdict.words if gap.verdict else "not judged"
     where = f"between {ends[0]} and {ends[1]}, both {seen}," if len(ends) == 2 else f"beside {''.join(ends) or 'all'},"
     parts = []
-    for points, what in ((gap.unprobed, "not probed"), (gap.unjudged, "not judged")):
-        if points:
-            names = [short_name(name_of(point)) for point in points]
+    for revisions, what in ((gap.unprobed, "not probed"), (gap.unjudged, "not judged")):
+        if revisions:
+            names = [short_name(name_of(revision)) for revision in revisions]
             shown = ", ".join(names) if len(names) <= 4 else f"{names[0]} to {names[-1]} ({len(names)})"
             parts.append(f"{shown} {'was' if len(names) == 1 else 'were'} {what}")
     return f"{where} {'; '.join(parts)}: a change and its undoing there would not be seen"

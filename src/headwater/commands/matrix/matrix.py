@@ -88,7 +88,7 @@ class _Planner:
         rows = self._rows()
         devices = tuple(parse_devices(request.devices or ["cpu"]))
         series = self.context.workspace.series(request.series) if request.series is not None else None
-        columns = tuple(self._column(point, series) for point in self._points())
+        columns = tuple(self._column(revision, series) for revision in self._revisions())
         cells = cells_of(columns, rows, devices, request.series)
         return _Plan(columns, rows, devices, series, tuple(cells))
 
@@ -125,7 +125,7 @@ class _Planner:
         """How many probes planning took."""
         return self._prober.ran if "_prober" in self.__dict__ else 0
 
-    def _points(self) -> list[Revision]:
+    def _revisions(self) -> list[Revision]:
         request, pins = self.request, self.context.workspace.pins
         spec = request.releases or (None if request.commits else "all")
         releases: list[Revision] = list(select(spec, pins.versions)) if spec else []
@@ -133,42 +133,42 @@ class _Planner:
         upstream = self.runner.upstream if words else None
         return list(dict.fromkeys([*releases, *(resolve(upstream, word, pins.versions) for word in words)]))
 
-    def _column(self, point: Revision, series: Series | None) -> Column:
-        skipped = self._needless(point, series) if series else {}
+    def _column(self, revision: Revision, series: Series | None) -> Column:
+        skipped = self._needless(revision, series) if series else {}
         return Column(
-            name_of(point), self._group(point), self._tests_at(point), tuple(skipped.items()),
+            name_of(revision), self._group(revision), self._tests_at(revision), tuple(skipped.items()),
             series is not None and len(skipped) < len(series.patches),
         )  # fmt: skip
 
-    def _needless(self, point: Revision, series: Series) -> Mapping[str, PatchState]:
+    def _needless(self, revision: Revision, series: Series) -> Mapping[str, PatchState]:
         """The patches that a revision does not need; where the atlas does not know, their cases are probed."""
         context = self.context
         cases = [case for patch in series.patches for case in patch.cases]
-        release = None if isinstance(point, Commit) else point
+        release = None if isinstance(revision, Commit) else revision
         if release is not None and all(context.workspace.atlas.expected(case, release) for case in cases):
             return needless_patches(context, series, release)
         known = context.workspace.cases(self.request.cases_dir)
-        subject = self.runner.subject_of(name_of(point))
+        subject = self.runner.subject_of(name_of(revision))
         return probed_needless(self._prober, series, subject, known, "cpu")
 
     @cached_property
     def _prober(self) -> Prober:
         return self.context.prober(ProbeOptions())
 
-    def _group(self, point: Revision) -> str:
+    def _group(self, revision: Revision) -> str:
         """The name of the environment; what has none is its own."""
-        if isinstance(point, Commit):
-            return self.context.group_name(self.runner.subject_of(point.sha).pin.version)
-        return self.context.group_name(point)
+        if isinstance(revision, Commit):
+            return self.context.group_name(self.runner.subject_of(revision.sha).pin.version)
+        return self.context.group_name(revision)
 
-    def _tests_at(self, point: Revision) -> str | None:
+    def _tests_at(self, revision: Revision) -> str | None:
         """The commit whose tests a revision is held against: its own, or the nearest of a release."""
         if not any("upstream" in words for words in self.request.tests) or self.request.repo is None:
             return None
-        if isinstance(point, Commit):
-            return point.sha
+        if isinstance(revision, Commit):
+            return revision.sha
         context = self.context
-        pin, package = context.workspace.pins.pin(point), context.workspace.pins.package
+        pin, package = context.workspace.pins.pin(revision), context.workspace.pins.package
         return nearest_commit(self.runner.upstream, context.mirror, pin, package, context.emit).commit.sha
 
 

@@ -19,7 +19,7 @@ from headwater.core.series_text import new_series, with_range
 from headwater.core.states import PatchState
 from headwater.effects.carry_session import CarryTree, Session
 from headwater.effects.carrying import Carrier, Stack
-from headwater.effects.merging import Step
+from headwater.effects.merging import PatchStep
 from headwater.effects.patch_text import patch_text
 from headwater.effects.series_folder import SERIES, Series, Variant
 from headwater.effects.series_writing import write_together
@@ -135,7 +135,9 @@ def _go_on(context: Context, carrier: Carrier, stack: Stack, pin: Pin, session: 
     return _finish(context, carrier, stack, pin, session, cells)
 
 
-def _stop(context: Context, carrier: Carrier, step: Step, session: Session, cells: list[PatchStatus]) -> CarryReport:
+def _stop(
+    context: Context, carrier: Carrier, step: PatchStep, session: Session, cells: list[PatchStatus]
+) -> CarryReport:
     tree = _tree(context, session.series, session.release)
     tree.stop(replace(session, patch=step.patch.file), carrier.draft(step, session.onto))
     return CarryReport(session.series, session.release, tuple(cells), step.patch.file, tree.path)

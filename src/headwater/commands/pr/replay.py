@@ -27,7 +27,7 @@ from headwater.core.pr_evidence import (
 )
 from headwater.core.results import has_accelerator
 from headwater.effects.carrying import Carrier
-from headwater.effects.merging import Step
+from headwater.effects.merging import PatchStep
 from headwater.effects.probe import Prober, Subject
 
 
@@ -80,7 +80,7 @@ def lay_grounds(context: Context, target: Target, bundle: Bundle) -> list[Ground
     with context.subjects.carrier() as carrier:
         steps, onto = [], target.commit
         for patch in bundle.patches:
-            steps.append(Step(patch, onto, carrier.add(patch, onto, bundle.series, target.subject.revision)))
+            steps.append(PatchStep(patch, onto, carrier.add(patch, onto, bundle.series, target.subject.revision)))
             onto = steps[-1].after
         grounds = [_ground(context, target.subject, [step.after for step in steps], bundle)]
         for release in bundle.releases:
@@ -88,7 +88,7 @@ def lay_grounds(context: Context, target: Target, bundle: Bundle) -> list[Ground
     return grounds
 
 
-def _carried(context: Context, carrier: Carrier, steps: Sequence[Step], release: str, bundle: Bundle) -> Ground:
+def _carried(context: Context, carrier: Carrier, steps: Sequence[PatchStep], release: str, bundle: Bundle) -> Ground:
     pin = context.workspace.pins.find(release)
     commits, onto = [], context.mirror.ensure(pin)
     for step in steps:

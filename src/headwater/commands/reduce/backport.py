@@ -30,7 +30,7 @@ from headwater.core.series_text import file_name, new_series
 from headwater.core.verdicts import Verdict
 from headwater.effects.anchored_merge import anchored_merge
 from headwater.effects.carrying import commit_tree
-from headwater.effects.merging import Bench, Step
+from headwater.effects.merging import Bench, PatchStep
 from headwater.effects.patch_text import patch_text
 from headwater.effects.probe import Subject
 from headwater.effects.series_folder import SERIES
@@ -131,7 +131,7 @@ def _merged(oracle: Oracle, report: ReductionReport, patch: Patch, pin: Pin, ont
         bench = Bench(git, folder)
         base = context.mirror.ensure(context.workspace.pins.find(report.ends[0]))
         fixed = commit_tree(context.cache, git, package, str(report.tree))
-        step = Step(patch, base, fixed)
+        step = PatchStep(patch, base, fixed)
         merged = bench.merge(step, onto)
         if merged.tree is None and not merged.misplaced:
             merged = anchored_merge(bench, step, onto) or merged

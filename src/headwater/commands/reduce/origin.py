@@ -24,7 +24,7 @@ def traced(
     """The report with the commit of each hunk that adds lines, as the history between the ends, or the commits nearest
     to them, has it."""
     try:
-        old, new = (commit_of(oracle, upstream, point) for point in (older, newer))
+        old, new = (commit_of(oracle, upstream, revision) for revision in (older, newer))
     except (BadInput, HarnessError) as error:
         # What was found stays found.
         return replace(report, notes=(*report.notes, f"which commits the hunks came from is not told: {error}"))

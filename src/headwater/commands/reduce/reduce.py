@@ -14,7 +14,7 @@ from headwater.core.changesets import Unit
 from headwater.core.errors import BadInput, HarnessError
 from headwater.core.events import Finished, Note, Started
 from headwater.core.likely import Frame, Likely, Recorded, judge_units
-from headwater.core.narrowing import Limits, PartOutcome
+from headwater.core.narrowing import PartOutcome, StageLimits
 from headwater.core.recording import Recording
 from headwater.core.reduction import Reduction, Subset, Tested
 from headwater.core.reduction_report import KeptHunk, ReductionReport, Size, Step, Whole
@@ -41,7 +41,7 @@ def part_outcome(verdict: Verdict, old: Verdict, new: Verdict) -> PartOutcome:
     return PartOutcome.UNJUDGED
 
 
-def reduce(oracle: Oracle, old: Revision, new: Revision, limits: Limits) -> ReductionReport:
+def reduce(oracle: Oracle, old: Revision, new: Revision, limits: StageLimits) -> ReductionReport:
     """Reduce what lies between two revisions. Interrupted, it returns the best so far.
 
     Raises:
@@ -63,13 +63,13 @@ def reduce(oracle: Oracle, old: Revision, new: Revision, limits: Limits) -> Redu
 
 def _prove(oracle: Oracle, old: Revision, new: Revision) -> list[str]:
     """Probe both ends, twice; learn how the bug is known where the target says not."""
-    for point in (old, new, old, new):
-        if len(oracle.verdicts(name_of(point))) < 2:
-            look_at(oracle, point)
+    for revision in (old, new, old, new):
+        if len(oracle.verdicts(name_of(revision))) < 2:
+            look_at(oracle, revision)
     if not oracle.target.learns:
         return []
     # The end that failed is the bad one; where both did, the older one is taken for lacking the feature.
-    ended = [all(o.end == "returned" for o in oracle.row(name_of(point)).outcomes) for point in (old, new)]
+    ended = [all(o.end == "returned" for o in oracle.row(name_of(revision)).outcomes) for revision in (old, new)]
     bad, good = (old, new) if ended[1] and not ended[0] else (new, old)
     return learn_at(oracle, bad, good)
 
@@ -95,7 +95,7 @@ class _Narrower:
     oracle: Oracle
     old: Revision
     new: Revision
-    limits: Limits
+    limits: StageLimits
     report: ReductionReport
     _probes: dict[str, ProbeResult] = field(default_factory=dict)
     _trees: dict[str, str] = field(default_factory=dict)
@@ -104,7 +104,7 @@ class _Narrower:
 
     def run(self) -> ReductionReport:
         oracle, context = self.oracle, self.oracle.context
-        subjects = [oracle.subject(point) for point in (self.old, self.new)]
+        subjects = [oracle.subject(revision) for revision in (self.old, self.new)]
         for subject in subjects:
             subject.bring()
             subject.lay_out()

@@ -10,7 +10,7 @@ from pathlib import Path
 from headwater.commands.context import Context
 from headwater.commands.hunt.oracle import Oracle
 from headwater.core.errors import BadInput
-from headwater.core.narrowing import Limits
+from headwater.core.narrowing import StageLimits
 from headwater.core.results import parse_devices
 from headwater.effects.commit_subjects import CommitSubjects
 from headwater.effects.probe import ProbeOptions
@@ -35,9 +35,9 @@ class ReduceOptions:
     probes: ProbeOptions
 
     @property
-    def limits(self) -> Limits:
+    def limits(self) -> StageLimits:
         """The limits on the stages that cost most."""
-        return Limits(lines=self.lines)
+        return StageLimits(lines=self.lines)
 
 
 def make_oracle(context: Context, what: str, options: ReduceOptions) -> tuple[Oracle, Upstream | None]:
