@@ -112,24 +112,14 @@ def tests(session: nox.Session) -> None:
 @nox.session
 def faults(session: nox.Session) -> None:
     """The tests that take longer: kills, damage, counts, and the corners of hunts and patches."""
-    run(session, "develop.py", "pytest", "-m", "slow or property", "-n", "2", "--dist", "loadgroup", *session.posargs)
+    run(session, "develop.py", "pytest", "-m", "slow", "-n", "2", "--dist", "loadgroup", *session.posargs)
 
 
 @nox.session
 def coverage(session: nox.Session) -> None:
     """Which branches of core/ its own tests reach."""
-    run(
-        session,
-        "develop.py",
-        "coverage",
-        "run",
-        "-m",
-        "pytest",
-        "-m",
-        "not slow or property",
-        "tests/core",
-        *session.posargs,
-    )
+    suite = ("-m", "pytest", "--hypothesis-profile=whole", "tests/core", *session.posargs)
+    run(session, "develop.py", "coverage", "run", *suite)
     run(session, "develop.py", "coverage", "report")
 
 

@@ -23,27 +23,16 @@ from index_server import IndexServer, serving
 ROOT = Path(__file__).resolve().parent.parent
 # Releases, environments and verdicts of the tests stay here between runs; a fresh clone begins with nothing.
 CACHE = Path(os.environ.get("HEADWATER_TEST_CACHE", ROOT / ".cache" / "tests"))
-# A machine that is busy with probes must not fail a property for its time; and where HEADWATER_TEST_FIXED is set, as in
-# .ci/run, every run draws the same, so that what lands does not hang on luck.
+# A machine that is busy with probes must not fail a property for its time. Every day a property is tried on fewer
+# examples than where all are asked for, as in .ci/run; and where HEADWATER_TEST_FIXED is set, as there, every run draws
+# the same, so that what lands does not hang on luck.
 settings.register_profile("whole", deadline=None, derandomize="HEADWATER_TEST_FIXED" in os.environ)
 settings.register_profile("everyday", settings.get_profile("whole"), max_examples=30)
+settings.load_profile("whole" if os.environ.get("HEADWATER_TEST_EXAMPLES") == "all" else "everyday")
 _UNSET = (
     "HEADWATER_WORKSPACE", "HEADWATER_CASES", "HEADWATER_DEVICE", "HEADWATER_ALLOW_CUDA_TORCH",
     "GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE",
 )  # fmt: skip
-
-
-def pytest_configure(config: pytest.Config) -> None:
-    """Properties are tried on all their examples where they are asked for by their marker, on fewer elsewhere."""
-    settings.load_profile("whole" if "property" in config.option.markexpr else "everyday")
-
-
-@pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark the properties, before tests are chosen by their markers."""
-    for item in items:
-        if getattr(getattr(item, "obj", None), "is_hypothesis_test", False):
-            item.add_marker("property")
 
 
 @pytest.fixture(scope="session")
