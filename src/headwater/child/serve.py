@@ -8,9 +8,9 @@ socket for a fork server; `library` is null, or what `import_library` takes.
 It answers {"event": "ready"} and {"event": "preloaded", "failed"}.
 
 A fork server is asked what `probe_child.py` beside it answers, and {"op": "kill"}.
-It answers {"event": "serving", "pid", "compiled", "loaded", "damaged", "modules"} or {"event": "unfit", "why"} once,
-then {"event": "ended", "status", "left"} for each request; `left`: processes that the case began went on when its own
-had ended.
+It answers {"event": "serving", "pid", "compiled", "loaded", "damaged", "modules"} or {"event": "unfit"} once, then
+{"event": "ended", "status", "left"} for each request; `left`: processes that the case began went on when its own had
+ended.
 """
 
 from __future__ import annotations
@@ -119,15 +119,10 @@ class ForkServer:
         take_in_orphans()
         said: dict[str, object] = {"compiled": 0, "loaded": 0, "damaged": [], "modules": []}
         if library is not None:
-            tasks = threads()
-            with nothing_collected():
-                why, self._code = import_library(library)
-            # Neither threads nor processes of its own would come along into a fork.
-            if why is None and (threads() > tasks or descendants(os.getpid())):
-                why = "it began something that goes on"
-            if why is not None:
+            self._code = import_library(library)
+            if self._code is None:
                 end_descendants()
-                self._tell("unfit", why=why)
+                self._tell("unfit")
                 return
             said = {**self._code.counts(), "modules": probe_child.modules_outside((library["tree"],))}
             gc.collect()
@@ -176,12 +171,13 @@ class ForkServer:
         self._tell("ended", status=os.waitstatus_to_exitcode(status), left=left)
 
 
-def import_library(request: dict[str, Any]) -> tuple[str | None, Any]:
-    """Import the library of a tree in a process that will fork for probes on it, within their limit of memory. One that
-    takes longer than `seconds` ends this process.
+def import_library(request: dict[str, Any]) -> Any:
+    """Import the library of a tree in a process that will fork for probes on it, within their limit of memory: the
+    tree's code, or None where a probe could tell that it did not import the library itself. One that takes longer than
+    `seconds` ends this process.
 
-    `request`: {"tree", "manifest", "code", "package", "memory", "seconds"}. Gives why it could not be, and the tree's
-    code. A probe that imports it itself will say that better; what is printed meanwhile is nobody's.
+    `request`: {"tree", "manifest", "code", "package", "work", "memory", "seconds"}. A probe that imports the library
+    itself says better what failed; what is printed meanwhile is nobody's.
     """
     nothing = os.open(os.devnull, os.O_RDWR)
     outputs = [(descriptor, os.dup(descriptor)) for descriptor in (1, 2)]
@@ -189,20 +185,74 @@ def import_library(request: dict[str, Any]) -> tuple[str | None, Any]:
         os.dup2(nothing, descriptor)
     code = probe_child.tree_code.TreeCode(request, probe_child.Speaker(nothing, ""))
     code.install()
+    os.chdir(request["work"])
     probe_child.set_limits(request["memory"], for_good=False)
+    tasks, drawn, effects = threads(), random_states(), Effects(code)
     signal.alarm(request["seconds"] + 1)
     try:
-        __import__(request["package"])
-    except BaseException as error:
-        return f"{type(error).__name__}: {probe_child.text_of(error)}", code
+        with nothing_collected(), effects:
+            __import__(request["package"])
+    except BaseException:
+        return None
     finally:
         signal.alarm(0)
         hard = resource.getrlimit(resource.RLIMIT_AS)[1]
         resource.setrlimit(resource.RLIMIT_AS, (hard, hard))
+        for stream in (sys.stdout, sys.stderr):
+            with contextlib.suppress(Exception):
+                stream.flush()
         for descriptor, kept in outputs:
             os.dup2(kept, descriptor)
             os.close(kept)
-    return None, code
+    # Threads and processes would not come along into a fork, and what draws at random begins anew in each.
+    alone = threads() == tasks and not descendants(os.getpid())
+    same = drawn.items() <= random_states().items()
+    return code if alone and same and not effects.seen else None
+
+
+class Effects:
+    """Whether anything is written to files or started while this is entered, by whatever Python tells its audit hooks
+    (see the audit events table of Python's documentation); none of it is let through. What the tree's `code` keeps for
+    later imports does not count."""
+
+    _STARTS = ("os.fork", "os.forkpty", "os.posix_spawn", "os.exec", "os.system", "subprocess.Popen", "pty.spawn")
+    _WRITES = (
+        "os.mkdir", "os.rename", "os.remove", "os.rmdir", "os.symlink", "os.link", "os.chmod", "os.chown",
+        "os.truncate", "os.utime",
+    )  # fmt: skip
+
+    def __init__(self, code: Any) -> None:
+        self._code, self._entered = code, False
+        self.seen: list[str] = []
+        sys.addaudithook(self._hear)
+
+    def __enter__(self) -> None:
+        self._entered = True
+
+    def __exit__(self, *_error: object) -> None:
+        self._entered = False
+
+    def _hear(self, event: str, arguments: tuple[Any, ...]) -> None:
+        if not self._entered or self._code.is_writing:
+            return
+        if event == "open":
+            writes = arguments[2] & (os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC)
+        else:
+            writes = event in self._STARTS or event in self._WRITES
+        if writes:
+            self.seen.append(event)
+            raise PermissionError(f"{event} while the library is imported for several probes")
+
+
+def random_states() -> dict[str, str]:
+    """What decides what Python and numpy will draw next, for those that are imported."""
+    found = {}
+    if "random" in sys.modules:
+        found["random"] = repr(sys.modules["random"].getstate())
+    if "numpy.random" in sys.modules:
+        generator = sys.modules["numpy.random"].get_state()
+        found["numpy.random"] = f"{generator[1].tobytes()!r} {generator[2:]}"
+    return found
 
 
 def threads() -> int:
@@ -212,12 +262,15 @@ def threads() -> int:
 
 @contextlib.contextmanager
 def nothing_collected() -> Iterator[None]:
-    """No collection of garbage meanwhile: imports make little, and every collection looks at all that they left."""
-    gc.disable()
+    """No collection of garbage meanwhile: imports make little, and every collection looks at all that they left. What
+    an import sets itself stays."""
+    usual = gc.get_threshold()
+    gc.set_threshold(0)
     try:
         yield
     finally:
-        gc.enable()
+        if gc.get_threshold()[0] == 0:
+            gc.set_threshold(*usual)
 
 
 def end_descendants() -> None:

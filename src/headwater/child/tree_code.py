@@ -40,6 +40,7 @@ class TreeCode:
         self._speaker = speaker
         self.compiled, self.loaded = 0, 0
         self.damaged: list[str] = []
+        self.is_writing = False  # to its own cache
 
     def counts(self) -> dict[str, Any]:
         """What was compiled, loaded and found damaged since it was made, or since `speak_for` a probe."""
@@ -71,8 +72,10 @@ class TreeCode:
         self.compiled += 1
         made = compile(source, path, "exec", dont_inherit=True)
         # Where it cannot be kept, it is made again next time: that is no matter of the library.
+        self.is_writing = True
         with contextlib.suppress(OSError):
             self._write(entry, marshal.dumps(made))
+        self.is_writing = False
         return made
 
     def _read(self, entry: str) -> CodeType | None:

@@ -33,6 +33,8 @@ _MARK = "HEADWATER_SERVER"
 _NEVER_AHEAD = frozenset({"pytest", "_pytest", "hypothesis", "pluggy", "iniconfig"})
 # Others must not be used before a fork, and an import of the library may do that.
 _FORKED = frozenset({"cpu", "meta"})
+# A tree's folder and which one it is: what is laid out anew is another, of which nothing is imported yet.
+_TreeKey = tuple[str, int]
 
 
 class EnvironmentServer:
@@ -40,24 +42,23 @@ class EnvironmentServer:
     imports more of the environment than is there already."""
 
     def __init__(self, python: Path, scratch: Scratch, preload: Preload, torch: bool, emit: Emit = silent) -> None:
-        """Start it, in an environment with or without `torch`; `is_ready` waits for it.
+        """Start it, in an environment with or without `torch`; `serving` waits for it.
 
         Raises:
             ServerDied: it could not be started.
         """
         self._preload, self._emit = preload, emit
         self._site = site_packages(python.parent.parent)
+        self.folder = _number_of(python)
         self._seen: dict[str, None] = {}
         self._mark = secrets.token_hex(8)
         self._log = scratch.root / "server.log"
         self._link = ServerLink(self._last_line)
-        self._trees: dict[str | None, ForkServer] = {}
-        self._unfit: set[str | None] = set()
-        self._scratch = scratch
+        self._trees: dict[_TreeKey | None, ForkServer] = {}
+        self._unfit: set[_TreeKey] = set()
         self._ready = False
-        # What is to be imported ahead, until an import was seen to leave the scratch folder alone; None if it was not.
+        # What is to be imported ahead once a first request has what it needs; None from then on.
         self._waiting: list[Mapping[str, object]] | None = []
-        self._tidy = False
         self._lock = RLock()
         scratch.renew({})
         theirs = self._link.theirs.fileno()
@@ -86,41 +87,37 @@ class EnvironmentServer:
         tree = _tree_of(request)
         with self._lock:
             self._await_ready(abandoned)
-            server = self._of(None if tree in self._unfit else tree, request)
+            tree = None if tree in self._unfit else tree
+            server = self._of(tree, request)
             server.busy = True
-        if server.is_fit(_START, abandoned):
-            self._look_at_scratch()
-            return server
-        with self._lock:
-            self._unfit.add(tree)
-            self._trees.pop(tree).close()
-            server = self._of(None, request)
-            server.busy = True
-        server.is_fit(_START, abandoned)
+        if tree is not None and not server.is_fit(_START, abandoned):
+            with self._lock:
+                self._unfit.add(tree)
+                self._trees.pop(tree).close()
+                tree, server = None, self._of(None, request)
+                server.busy = True
+        if tree is None and not server.is_fit(_START, abandoned):
+            raise ServerDied(f"no fork server could be started: {self._last_line()}")
+        self._import_what_waits()
         return server
 
     def import_ahead(self, request: Mapping[str, object]) -> None:
-        """Have the library of a request's tree imported, without waiting for it. Not where the import of another tree
-        wrote to the scratch folder: a probe may be using that.
+        """Have the library of a request's tree imported, without waiting for it.
 
         Raises:
             ServerDied: this server is gone.
         """
         tree = _tree_of(request)
         with self._lock:
-            if self._tidy and tree is not None and tree not in self._unfit:
-                self._of(tree, request)
-            elif self._waiting is not None:
+            if self._waiting is not None:
                 self._waiting.append(request)
+            elif tree is not None and tree not in self._unfit:
+                self._of(tree, request)
 
-    def _look_at_scratch(self) -> None:
-        """After the first import of a library, before anything else uses the scratch folder."""
+    def _import_what_waits(self) -> None:
         with self._lock:
-            if self._waiting is None:
-                return
             waiting, self._waiting = self._waiting, None
-            self._tidy = not any(any(folder.iterdir()) for folder in (self._scratch.home, self._scratch.work))
-            for request in waiting:
+            for request in waiting or ():
                 self.import_ahead(request)
 
     def _await_ready(self, abandoned: Callable[[], bool]) -> None:
@@ -129,13 +126,13 @@ class EnvironmentServer:
             self._import(self._preload.read())
             self._ready = True
 
-    def _of(self, tree: str | None, request: Mapping[str, object]) -> ForkServer:
+    def _of(self, tree: _TreeKey | None, request: Mapping[str, object]) -> ForkServer:
         """The fork server of a tree, or the one without a library, as the one that was used last."""
         server = self._trees.pop(tree, None)
         if server is None:
             self._make_room()
             link = ServerLink(self._last_line)
-            names = ("tree", "manifest", "code", "package", "memory", "seconds")
+            names = ("tree", "manifest", "code", "package", "work", "memory", "seconds")
             library = {name: request[name] for name in names} if tree is not None else None
             try:
                 self._link.send({"op": "serve", "library": library}, [link.theirs.fileno()])
@@ -167,8 +164,10 @@ class EnvironmentServer:
             return grown
 
     def forget_trees(self) -> None:
-        """End the fork servers: those that come next have what this server has imported by then."""
+        """End the fork servers: those that come next have what this server has imported by then, and may do better with
+        what could not be imported before them."""
         with self._lock:
+            self._unfit.clear()
             while self._trees:
                 self._trees.popitem()[1].close()
 
@@ -208,11 +207,19 @@ class EnvironmentServer:
         end_strays(f"{_MARK}={self._mark}")
 
 
-def _tree_of(request: Mapping[str, object]) -> str | None:
+def _number_of(python: Path) -> int | None:
+    """Which folder an environment is in: one that is built anew is another."""
+    with contextlib.suppress(FileNotFoundError):
+        return python.parent.parent.stat().st_ino
+    return None
+
+
+def _tree_of(request: Mapping[str, object]) -> _TreeKey | None:
     """The tree whose library may be imported before a request is answered: not where that import is recorded, nor on a
     device that must not be used before a fork."""
     ahead = request["op"] == "probe" and "record" not in request and request["device"] in _FORKED
-    return str(request["tree"]) if ahead else None
+    path = Path(str(request["tree"]))
+    return (str(path), path.stat().st_ino) if ahead else None
 
 
 class EnvironmentServers:
@@ -237,12 +244,15 @@ class EnvironmentServers:
         return Scratch(self._scratch / key[:20])
 
     def begin(self, key: str, python: Path, preload: Preload, torch: bool) -> EnvironmentServer:
-        """Start the server of an environment, unless it runs, without waiting for it.
+        """Start the server of an environment, unless it runs in what is there now, without waiting for it.
 
         Raises:
             ServerDied: it could not be started.
         """
         server = self._servers.get(key)
+        if server is not None and server.folder != _number_of(python):
+            self.discard(key)
+            server = None
         if server is None:
             server = EnvironmentServer(python, self.scratch_of(key), preload, torch, self._emit)
             self._servers[key] = server

@@ -33,6 +33,7 @@ class ForkServer:
         """Wait until it serves; False where it does not, since the library cannot be imported ahead of its probes.
 
         Raises:
+            ServerDied: the environment's server is gone.
             Abandoned: nobody waits for it any more.
         """
         with self._lock:

@@ -245,8 +245,7 @@ class Prober:
                 # It starts while files are looked at; where they have changed, it was for nothing.
                 self._begin_server(environment)
             tree = self._tree_of(subject, holds)
-            if self._environments.ensure(environment):
-                self._servers.discard(environment.key)
+            self._environments.ensure(environment)
             self._emit(Started(key, what))
             holds.callback(self._emit, Finished(key))
             run = self._on_tree(tree, case, environment, device, limits, tape)
@@ -289,7 +288,8 @@ class Prober:
         """
         environment = self._environments.describe(subject.pin, subject.dated)
         limits = limits_of(device, case.time_limit)
-        request = self._request(subject.lay_out(), case, device, limits)
+        work = str(self._servers.scratch_of(environment.key).work)
+        request = {**self._request(subject.lay_out(), case, device, limits), "work": work}
         self._servers.import_ahead(environment.key, {**request, "seconds": limits.seconds})
 
     def _request(self, tree: Tree, case: Case, device: str, limits: Limits) -> dict[str, object]:

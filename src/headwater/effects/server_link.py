@@ -39,8 +39,8 @@ class ServerLink:
         Raises:
             ServerDied: the server is gone.
         """
-        self._ours.settimeout(_SEND)
         try:
+            self._ours.settimeout(_SEND)
             socket.send_fds(self._ours, [json.dumps(request).encode()], list(descriptors))
         except OSError as error:
             raise ServerDied(f"the fork server is gone ({error}): {self._last_line()}") from error

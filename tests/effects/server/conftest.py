@@ -145,6 +145,10 @@ class Lab:
         request = {**self._request(tree), "seconds": LIMITS.seconds}
         self.servers.import_ahead(self.environments.environment.key, request)
 
+    def home(self) -> list[str]:
+        """What is in the home folder of probes now."""
+        return [path.name for path in self._scratch.home.iterdir()]
+
     def end_server(self) -> None:
         """End the server of the environment: the next probe's has nothing imported."""
         self.servers.discard(self.environments.environment.key)

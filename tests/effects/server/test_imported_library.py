@@ -4,8 +4,11 @@ library does as it is imported."""
 
 from __future__ import annotations
 
+import random
+import shutil
 import sys
 import time
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -129,12 +132,68 @@ def test_a_tree_is_imported_ahead_of_its_probe(lab: Lab) -> None:
     assert lab.run("assert transformers.X == 'ahead'", tree=lab.tree({"__init__.py": source})).verdict is Verdict.GOOD
 
 
-def test_nothing_is_imported_ahead_where_an_import_writes_to_the_home_of_probes(lab: Lab) -> None:
-    writes = "import os, pathlib\npathlib.Path(os.environ['HOME'], 'written').touch()\n"
-    lab.run(tree=lab.tree({"__init__.py": f"{writes}{INIT}"}))
+WRITES = "import os, pathlib\nHOME = pathlib.Path(os.environ['HOME'], 'written')\nHOME.mkdir()\n"
+QUIETLY = (
+    "try:\n    import os, pathlib\n    pathlib.Path(os.environ['HOME'], 'written').mkdir()\nexcept OSError: pass\n"
+)
+
+
+@pytest.mark.parametrize("writes", [WRITES, QUIETLY], ids=["plainly", "and does not mind"])
+def test_what_a_library_writes_as_it_is_imported_is_there_for_its_case(lab: Lab, writes: str) -> None:
+    tree = lab.tree({"__init__.py": f"{writes}{INIT}"})
+    for _ in range(2):
+        assert lab.run("assert os.listdir(os.environ['HOME']) == ['written']", tree=tree).verdict is Verdict.GOOD
+    # Imported ahead, it writes nothing where another probe is.
+    ready(lab)
     source = f"{writes}{INIT}X = 'ahead'\n"
     lab.import_ahead(lab.tree({"__init__.py": source}))
-    assert not imported_alone(lab, source, seconds=1.0)
+    assert imported_alone(lab, source)
+    time.sleep(0.2)
+    assert lab.home() == []
+
+
+def test_a_library_that_seeds_what_is_drawn(lab: Lab) -> None:
+    lab.run("import random")
+    tree = lab.tree({"__init__.py": f"import random\nrandom.seed(7)\n{INIT}"})
+    expected = random.Random(7).random()
+    for _ in range(2):
+        assert lab.run(f"import random\nassert random.random() == {expected!r}", tree=tree).verdict is Verdict.GOOD
+
+
+def test_a_library_that_reads_where_it_is_and_switches_collection_off(lab: Lab) -> None:
+    tree = lab.tree({"__init__.py": f"import gc, os\ngc.disable()\nWHERE = os.getcwd()\n{INIT}"})
+    body = "import gc\nassert transformers.WHERE == os.getcwd()\nassert not gc.isenabled()"
+    for _ in range(2):
+        probed = lab.run(body, tree=tree)
+        assert probed.verdict is Verdict.GOOD, probed
+
+
+def test_a_tree_that_is_laid_out_anew_is_imported_anew(lab: Lab) -> None:
+    ready(lab)
+    source = f"{INIT}import pathlib\nDATA = pathlib.Path(__file__).with_name('data.json').read_text()\n"
+    tree = lab.tree({"__init__.py": source})
+    assert lab.run("assert transformers.DATA == '[1]\\n', transformers.DATA", tree=tree).verdict is Verdict.GOOD
+    data = tree.path / "transformers" / "data.json"
+    # While nobody looks; then somebody does, and the tree is made anew.
+    data.unlink()
+    data.write_text("[2]\n", encoding="utf-8")
+    lab.end_server()
+    assert lab.run("assert transformers.DATA == '[2]\\n'", tree=tree).verdict is Verdict.GOOD
+    again = lab.trees.ensure(tree.id)
+    assert lab.run("assert transformers.DATA == '[1]\\n', transformers.DATA", tree=again).verdict is Verdict.GOOD
+
+
+def test_an_environment_that_is_built_anew_has_a_server_of_its_own(lab: Lab, tmp_path: Path) -> None:
+    ready(lab)
+    assert lab.counted("servers") == 1
+    link = tmp_path / "env"
+    shutil.copytree(link.resolve(), tmp_path / "anew", symlinks=True)
+    [packages] = (tmp_path / "anew").glob("lib/python*/site-packages")
+    (packages / "torch.py").write_text("def empty(*shape, device=None):\n    pass\nANEW = True\n", encoding="utf-8")
+    link.unlink()
+    link.symlink_to("anew")
+    assert lab.run("import torch\nassert torch.ANEW").verdict is Verdict.GOOD
+    assert lab.counted("servers") == 2
 
 
 def test_a_server_that_does_not_run_imports_nothing_ahead(lab: Lab) -> None:
