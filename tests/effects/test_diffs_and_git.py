@@ -40,6 +40,8 @@ def numbers_of_ours(diff: bytes) -> Counter[tuple[int, int, str]] | None:
 @example(diff=X + b"+c\n")
 @example(diff=X + b"--- a/y\n+++ b/y\n@@ -1 +1 @@\n-a\n+b\n")
 @example(diff=X + b"\n--- /dev/null\n+++ b/y\n@@ -0,0 +1 @@\n+b\n")
+@example(diff=X.replace(b"--- ", b"GIT binary patch\n--- "))
+@example(diff=X.replace(b"--- ", b"index 1111111..2222222 100644\n+no header\n--- "))
 def test_what_git_takes_is_what_was_read(tmp_path: Path, diff: bytes) -> None:
     # A patch's diff begins here, for git as for us: see `Patch.diff`.
     start = re.search(rb"(?m)^diff --git ", diff)

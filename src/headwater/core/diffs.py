@@ -24,6 +24,11 @@ _MODE = re.compile(rb"(new file|deleted file|old|new) mode ([0-7]+)")
 _INDEX = re.compile(rb"index ([0-9a-f]+)\.\.([0-9a-f]+)(?: ([0-7]+))?")
 # How the ids of no file and of an empty one begin, in SHA-1 and SHA-256.
 _NOTHING = {b"0000000", b"e69de29", b"473a0f4"}
+# A line that may stand between `diff --git` and the first hunk.
+_HEADER = re.compile(
+    rb"index |--- |\+\+\+ |(?:new file|deleted file|old|new) mode |(?:rename|copy) (?:from|to) |"
+    rb"(?:dis)?similarity index |GIT binary patch|Binary files "
+)
 # What a symbolic link and a submodule have for a mode in git.
 _NOT_FILES = ("120000", "160000")
 
@@ -115,7 +120,7 @@ def _read_file(lines: list[bytes], start: int, origin: str) -> tuple[FileChange,
         hunk, at = _read_hunk(lines, at, header, f"{origin}: {label}, hunk {len(hunks) + 1}")
         hunks.append(hunk)
     if not (hunks or complete):
-        found = _show(lines[at]) if at < len(lines) else "the end"
+        found = _show(lines[at]) if any(lines[at:]) else "the end"
         raise BadInput(f"{origin}: {label}, hunk 1 is cut short or damaged: {found} stands where it should begin")
     change = replace(change, hunks=tuple(hunks))
     _refuse_unsafe(change, origin)
@@ -128,12 +133,15 @@ def _read_headers(lines: list[bytes], start: int) -> tuple[FileChange, bool, int
     modes: list[bytes] = []
     binary = complete = content = False
     at = start + 1
-    while at < len(lines) and not lines[at].startswith((b"@@", b"diff --git ", b"-- ")):
-        line = lines[at]
+    for line in lines[at:]:
+        # As for git, the first line that is no header ends them.
+        if not _HEADER.match(line):
+            break
         at += 1
         if line.startswith((b"GIT binary patch", b"Binary files ")):
             binary = True
-        elif line.startswith(b"--- "):
+            break
+        if line.startswith(b"--- "):
             old, content = _side_name(line[4:]), True
         elif line.startswith(b"+++ "):
             new, content = _side_name(line[4:]), True

@@ -217,9 +217,10 @@ def _number_of(python: Path) -> int | None:
 def _tree_of(request: Mapping[str, object]) -> _TreeKey | None:
     """The tree whose library may be imported before a request is answered: not where that import is recorded, nor on a
     device that must not be used before a fork."""
-    ahead = request["op"] == "probe" and "record" not in request and request["device"] in _FORKED
+    if request["op"] != "probe" or "record" in request or request["device"] not in _FORKED:
+        return None
     path = Path(str(request["tree"]))
-    return (str(path), path.stat().st_ino) if ahead else None
+    return str(path), path.stat().st_ino
 
 
 class EnvironmentServers:
