@@ -102,17 +102,20 @@ def checkout(session: nox.Session) -> None:
 
 # Below this line: Headwater's own tests and checks, which `headwater init` leaves out.
 
+# Three on two processors: tests wait for time limits, locks and other processes.
+PYTEST = ("develop.py", "pytest", "-n", "3")
+
 
 @nox.session
 def tests(session: nox.Session) -> None:
     """Headwater's own tests, on real releases, environments and processes, without the slow ones of `faults`."""
-    run(session, "develop.py", "pytest", "-n", "2", "--dist", "worksteal", *session.posargs)
+    run(session, *PYTEST, "--dist", "worksteal", *session.posargs)
 
 
 @nox.session
 def faults(session: nox.Session) -> None:
     """The tests that take longer: kills, damage, counts, and the corners of hunts and patches."""
-    run(session, "develop.py", "pytest", "-m", "slow", "-n", "2", "--dist", "loadgroup", *session.posargs)
+    run(session, *PYTEST, "-m", "slow", "--dist", "loadgroup", *session.posargs)
 
 
 @nox.session
@@ -127,7 +130,7 @@ def coverage(session: nox.Session) -> None:
 def coverage_all(session: nox.Session) -> None:
     """Which branches of all of Headwater the everyday suite reaches, in its processes too."""
     rules = "--rcfile=tests/coverage-all.toml"
-    suite = ("-m", "pytest", "-n", "2", "--dist", "worksteal", *session.posargs)
+    suite = ("-m", *PYTEST[1:], "--dist", "worksteal", *session.posargs)
     run(session, "develop.py", "coverage", "erase", rules)
     run(session, "develop.py", "coverage", "run", rules, *suite)
     run(session, "develop.py", "coverage", "combine", "--quiet", rules)

@@ -51,6 +51,7 @@ def no_home(homes: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     for name in _UNSET:
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("UV_CACHE_DIR", str(CACHE / "uv"))
+    monkeypatch.setenv("GIT_TEMPLATE_DIR", "")  # a repository of a test begins without fourteen files of examples
     yield home
     assert list(home.iterdir()) == [], "something was written to the home folder"
     home.rmdir()

@@ -129,6 +129,7 @@ def test_the_commit_of_a_change_over_that_moved_is_told(ground: Ground) -> None:
     assert "dropped: plain no longer is introduced in 5.3.0, and so its commit aaaaaaaaaaaa goes" in done.out
 
 
+@pytest.mark.slow
 def test_an_interrupted_run_keeps_what_is_known_and_writes_nothing(ground: Ground) -> None:
     slow = (ground.root / "tests" / "repro" / "never.py").read_text(encoding="utf-8")
     slow = slow.replace("    from transformers", "    import time\n    time.sleep(1)\n    from transformers")

@@ -7,7 +7,7 @@ import shutil
 from pathlib import Path
 
 import pytest
-from grounds import ONE, SOURCES, Grounds, clone_of, git, put, text, write_files
+from grounds import ONE, SOURCES, Grounds, clone_of, edit_in_the_index_s_second, git, put, text, write_files
 
 from headwater.commands.patch.diff import diff
 from headwater.commands.patch.drop import drop
@@ -152,3 +152,11 @@ def test_an_edit_is_folded_into_the_last_patch(ready: Grounds) -> None:
     assert b"\n+new = 2\n" in (folder(ready) / THIRD).read_bytes()
     assert [(folder(ready) / name).read_bytes() == old[name] for name in old] == [True, True, False]
     assert git(tree, "status", "--porcelain") == ""
+
+
+def test_an_edit_as_old_as_the_index_and_as_long_as_what_was_there(ready: Grounds) -> None:
+    tree = clone_of(ready)
+    put(ready, tree)
+    edit_in_the_index_s_second(tree, "src/transformers/fresh/deep/new.py", b"new = 2\n")
+    report = ready.with_context(lambda context: refresh(context, "example", None, tree, []))
+    assert report.written == (f"patches/example/{THIRD}",)

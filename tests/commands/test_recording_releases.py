@@ -17,7 +17,7 @@ from headwater.core.recording import Recording
 from headwater.core.verdicts import Verdict, judge
 from headwater.effects.probe import ProbeOptions, Subject
 
-pytestmark = pytest.mark.releases
+pytestmark = [pytest.mark.releases, pytest.mark.slow]
 CACHE_UTILS = "transformers/cache_utils.py"
 HEAD = """\
 # /// case

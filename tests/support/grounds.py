@@ -280,6 +280,19 @@ def make_a_mess(tree: Path) -> None:
     (tree / "link").symlink_to("nowhere")
 
 
+def edit_in_the_index_s_second(tree: Path, name: str, content: bytes) -> None:
+    """Edit a file within the second in which the index was written, and at the same size: git knows it by its time
+    alone, which is the index's. (It was a while ago.)"""
+    git(tree, "config", "core.trustCtime", "false")
+    file, then = tree / name, (tree / name).stat().st_mtime_ns - 10**10
+    assert file.stat().st_size == len(content)
+    os.utime(file, ns=(then, then))
+    git(tree, "update-index", "--refresh")
+    file.write_bytes(content)
+    for path in (file, tree / ".git" / "index"):
+        os.utime(path, ns=(then, then))
+
+
 # Runs one command, and kills itself before the step number MOMENT of the move that changes anything outside: a file
 # opened for writing, renamed, linked or removed, a process started. It prints how many there were
 # before HEAD moves, and beyond the last step how many there were in all.

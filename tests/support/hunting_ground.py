@@ -350,6 +350,8 @@ def build_ground(folder: Path, index: IndexServer) -> None:
     ground.environ = {"PIP_INDEX_URL": index.url(), "NO_PROXY": "127.0.0.1", "UV_CACHE_DIR": str(folder / "uv")}
     done = ground.hunt("never", "--find", "all", "--exhaustive")
     assert done.status == 0, done.err
+    # A few files are copied sooner than a hundred.
+    git(folder / "cache" / "transformers.git", "repack", "-a", "-d", "--quiet")
 
 
 def _write_pins(root: Path, wheels: Path, index: IndexServer) -> None:

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -37,7 +36,7 @@ def read_edits(tree: WorkTree, quarantine: Quarantine, add: Sequence[Path]) -> E
         raise BadInput(f"--tree {tree.path}: {', '.join(paths)} is in conflict; resolve that first")
     index = quarantine.bench.folder / "edited"
     if tree.index.is_file():
-        shutil.copyfile(tree.index, index)
+        tree.copy_index(index)
     tree.git("add", "--update", "--ignore-errors", index=index, environ=quarantine.environ)
     for path in add:
         try:

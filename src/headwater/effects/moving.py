@@ -189,7 +189,7 @@ class Mover:
             return None
         # A git that outlived a run which was killed may still write to another copy.
         index = self._tree.state / "incoming" / f"index-{secrets.token_hex(4)}"
-        index.write_bytes(self._tree.index.read_bytes())
+        self._tree.copy_index(index)
         with tempfile.TemporaryFile() as stdin:
             # What goes away goes first, since a folder may take a file's place.
             text = "".join(f"{line}\0" for line in sorted(lines, key=lambda line: not line.startswith("0 ")))

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import shutil
 import stat
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
@@ -50,6 +51,11 @@ class WorkTree:
     def index(self) -> Path:
         """The index."""
         return self.git.path / "index"
+
+    def copy_index(self, target: Path) -> None:
+        """Copy the index with its time, by which git tells the files that it must read: one that is no older than the
+        index may have been edited since (see racy-git in git's documentation)."""
+        shutil.copy2(self.index, target)
 
     def head(self) -> str:
         """The commit that is checked out."""

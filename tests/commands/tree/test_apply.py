@@ -17,6 +17,7 @@ from grounds import (
     Grounds,
     checkout_of,
     clone_of,
+    edit_in_the_index_s_second,
     fsck,
     git,
     make_a_mess,
@@ -63,6 +64,13 @@ def test_there_and_back(ready: Grounds, make: Make) -> None:
     assert snapshot(tree) == before
     fsck(tree)
     fsck(ready.mirror())
+
+
+def test_an_edit_as_old_as_the_index_is_seen_by_git_afterwards(ready: Grounds) -> None:
+    tree = clone_of(ready)
+    edit_in_the_index_s_second(tree, "README.md", b"UPSTREAM\n")
+    put(ready, tree)
+    assert git(tree, "status", "--porcelain") == " M README.md"
 
 
 def test_the_branch_moves_and_its_log_says_why(ready: Grounds) -> None:
