@@ -38,6 +38,7 @@ def write_without_a_trace(path: Path, text: str) -> None:
     os.utime(path, ns=(state.st_atime_ns, state.st_mtime_ns))
 
 
+@pytest.mark.slow
 def test_a_folder_that_changes_within_a_second_at_the_same_size_100_times(lab: Lab) -> None:
     folder = lab.write({"cache_utils.py": SICK, "__init__.py": INIT})
     file = folder / "transformers" / "cache_utils.py"
