@@ -24,7 +24,7 @@ ROOT = Path(__file__).parent
 [PINS_FILE] = (ROOT / "upstream").glob("*.toml")
 PINS = tomllib.loads(PINS_FILE.read_text(encoding="utf-8"))
 
-# A bare `nox` lists the sessions instead of running sixty of them.
+# A bare `nox` lists the sessions instead of running all of them.
 nox.options.sessions = []
 nox.options.default_venv_backend = "none"
 

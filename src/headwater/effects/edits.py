@@ -29,7 +29,7 @@ def read_edits(tree: WorkTree, quarantine: Quarantine, add: Sequence[Path]) -> E
     A new file is never taken by itself, as quilt and StGit do it: what lies about in a tree is rarely meant.
 
     Raises:
-        BadInput: the index has conflicts, or a path to add is not a new file of the tree.
+        BadInput: the index has conflicts, or a path to add is no file of the tree.
     """
     if conflicts := tree.git("ls-files", "-u", "-z"):
         paths = sorted({line.partition("\t")[2] for line in conflicts.split("\0") if line})
@@ -64,5 +64,7 @@ def _inside(tree: WorkTree, path: Path) -> str:
     for place in (path.absolute(), tree.path / path):
         whole = place.parent.resolve() / place.name
         if whole.is_relative_to(tree.path) and whole.exists():
+            if whole.is_dir() and not whole.is_symlink():
+                raise BadInput(f"--add {path} is a folder; name each file of it that is meant")
             return whole.relative_to(tree.path).as_posix()
     raise BadInput(f"--add {path}: no such file in {tree.path}")

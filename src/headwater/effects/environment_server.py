@@ -50,7 +50,8 @@ class EnvironmentServer:
         self._preload, self._emit = preload, emit
         self._site = site_packages(python.parent.parent)
         self.folder = _number_of(python)
-        self._seen: dict[str, None] = {}
+        self._ahead: list[str] = []  # what it has imported ahead of probes
+        self._seen: set[str] = set()  # what probes were found to import, wanted ahead or not
         self._mark = secrets.token_hex(8)
         self._log = scratch.root / "server.log"
         self._link = ServerLink(self._last_line)
@@ -76,7 +77,7 @@ class EnvironmentServer:
                 raise ServerDied(f"{python} could not be started: {error}") from error
         self._link.theirs.close()
 
-    def serving(self, request: Mapping[str, object], limits: Limits, abandoned: Callable[[], bool]) -> ForkServer:
+    def serving(self, request: Mapping[str, object], abandoned: Callable[[], bool]) -> ForkServer:
         """A fork server for a request: one that has the library of the request's tree imported, unless that fails; a
         probe that imports it itself tells how.
 
@@ -123,7 +124,7 @@ class EnvironmentServer:
     def _await_ready(self, abandoned: Callable[[], bool]) -> None:
         if not self._ready:
             self._link.await_one(["ready"], _START, abandoned)
-            self._import(self._preload.read())
+            self._import_more(self._preload.read())
             self._ready = True
 
     def _of(self, tree: _TreeKey | None, request: Mapping[str, object]) -> ForkServer:
@@ -154,13 +155,9 @@ class EnvironmentServer:
         """Import, now and at every later start, what was imported from the environment and this server has not: whether
         there was something."""
         with self._lock:
-            fresh = [name for name in modules if name not in self._seen]
-            wanted = [*self._seen, *(name for name in fresh if self._is_environments(name))]
-            grown = len(wanted) > len(self._seen)
+            grown = self._import_more(modules)
             if grown:
-                self._preload.write(wanted)
-                self._import(wanted)
-            self._seen.update(dict.fromkeys(fresh))
+                self._preload.write(self._ahead)
             return grown
 
     def forget_trees(self) -> None:
@@ -178,18 +175,23 @@ class EnvironmentServer:
             return False
         return top in sys.stdlib_module_names or (self._site / top).is_dir() or (self._site / f"{top}.py").is_file()
 
-    def _import(self, modules: Sequence[str]) -> None:
-        if not modules:
-            return
-        self._link.send({"op": "preload", "modules": modules})
+    def _import_more(self, modules: Sequence[str]) -> bool:
+        """Import what is the environment's and has not been asked for; whether there was something."""
+        fresh = [name for name in dict.fromkeys(modules) if name not in self._seen]
+        self._seen.update(fresh)
+        wanted = [name for name in fresh if self._is_environments(name)]
+        if not wanted:
+            return False
+        self._link.send({"op": "preload", "modules": wanted})
         try:
             failed = self._link.await_one(["preloaded"], _START)["failed"]
         except ServerDied:
             self._preload.forget()
             raise
-        self._seen.update(dict.fromkeys(modules))
+        self._ahead += wanted
         if failed:
             self._emit(Note(f"not imported ahead of probes: {', '.join(failed)}"))
+        return True
 
     def _last_line(self) -> str:
         lines = []
@@ -287,7 +289,7 @@ class EnvironmentServers:
     ) -> ChildRun:  # fmt: skip
         request = {**request, "seconds": limits.seconds}
         server = self.begin(key, python, preload, bool(request["torch"]))
-        forks = server.serving(request, limits, self._abandoned)
+        forks = server.serving(request, self._abandoned)
         renew()
         run = forks.answer({**request, "report_modules": request["op"] == "probe"}, limits, self._abandoned)
         self._emit(Counted("forks", 1))

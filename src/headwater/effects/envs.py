@@ -73,7 +73,7 @@ class Environment:
 
     @property
     def preload(self) -> Preload:
-        """What a fork server imports ahead of probes; beside the environment, which stays as it was published."""
+        """What its server imports ahead of probes; beside the environment, which stays as it was published."""
         return Preload(self.folder.with_suffix(".preload.json"))
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a fork server of an environment imports ahead of probes: a file beside the environment."""
+"""What the server of an environment imports ahead of probes: a file beside the environment."""
 
 from __future__ import annotations
 

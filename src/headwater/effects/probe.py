@@ -141,7 +141,8 @@ class Prober:
 
         Raises:
             BadInput: the case needs the network, which is not allowed.
-            HarnessError: there is no environment or no such device, or the probe could not be run.
+            EnvironmentUnavailable: there is no environment.
+            HarnessError: there is no such device, or the probe could not be run.
         """
         if case.network and not self.options.allow_network:
             raise BadInput(f"{case.id} needs --allow-network")

@@ -47,9 +47,13 @@ def recover(tree: WorkTree) -> str | None:
         return f"{what} when all files were written: it was completed"
     if head == journal.before:
         return _back(tree, mover, journal, what)
+    if journal.phase == "begun":
+        mover.end(journal)
+        return f"{what} before it had changed anything"
     kept = tree.state / "saved" / journal.token
     kept.parent.mkdir(exist_ok=True)
-    (tree.state / "incoming").rename(kept)
+    if not kept.exists():  # A recovery that was killed here has moved it.
+        (tree.state / "incoming").rename(kept)
     mover.end(journal)
     return f"{what}, and HEAD has moved since: files are left as they are; what they were before lies in {kept}"
 

@@ -43,7 +43,7 @@ class ServerLink:
             self._ours.settimeout(_SEND)
             socket.send_fds(self._ours, [json.dumps(request).encode()], list(descriptors))
         except OSError as error:
-            raise ServerDied(f"the fork server is gone ({error}): {self._last_line()}") from error
+            raise ServerDied(f"the server of probes is gone ({error}): {self._last_line()}") from error
 
     def receive(self) -> dict[str, Any] | None:
         """The next event, None where there is none yet.
@@ -73,16 +73,16 @@ class ServerLink:
                 continue
             if message["event"] in events:
                 return message
-        raise ServerDied(f"the fork server did not answer within {seconds:.0f} s")
+        raise ServerDied(f"the server of probes did not answer within {seconds:.0f} s")
 
     def _receive(self, seconds: float) -> dict[str, Any]:
         self._ours.settimeout(seconds)
         try:
             packet = self._ours.recv(PACKET)
         except ConnectionError as error:
-            raise ServerDied(f"the fork server is gone: {self._last_line()}") from error
+            raise ServerDied(f"the server of probes is gone: {self._last_line()}") from error
         if not packet:
-            raise ServerDied(f"the fork server ended: {self._last_line()}")
+            raise ServerDied(f"the server of probes ended: {self._last_line()}")
         message: dict[str, Any] = json.loads(packet)
         return message
 

@@ -124,6 +124,34 @@ def test_where_head_has_moved_since_files_are_left_as_they_are(ready: Grounds) -
     assert Path(kept).is_dir()
 
 
+def test_a_recovery_that_was_killed_too_is_ended(ready: Grounds, monkeypatch: pytest.MonkeyPatch) -> None:
+    tree = broken_off(ready, "new_index")
+    (tree / ".git" / "index.lock").unlink()
+    git(tree, "commit", "--quiet", "--all", "-m", "mine")
+
+    def killed(mover: Mover, journal: Journal) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as during, pytest.raises(KeyboardInterrupt):
+        during.setattr(Mover, "end", killed)
+        take(ready, tree)
+    assert (tree / ".git" / "index.lock").exists()
+    with pytest.raises(BadInput, match="no series is applied"):
+        take(ready, tree)
+    assert Path(told(ready).partition("what they were before lies in ")[2]).is_dir()
+    assert not (tree / ".git" / "index.lock").exists()
+
+
+def test_where_nothing_had_been_changed_none_of_it_is_said_to_be_kept(ready: Grounds) -> None:
+    tree = broken_off(ready, "_planned")
+    (tree / ".git" / "index.lock").unlink()
+    git(tree, "commit", "--quiet", "--allow-empty", "-m", "mine")
+    with pytest.raises(BadInput, match="no series is applied"):
+        take(ready, tree)
+    assert told(ready).endswith("before it had changed anything")
+    assert not (tree / ".git" / "headwater" / "saved").exists()
+
+
 @pytest.mark.parametrize("whose", ["the move's", "another's", "older"])
 def test_a_lock_of_head_goes_where_it_is_of_this_move(
     ready: Grounds, whose: str, monkeypatch: pytest.MonkeyPatch

@@ -249,7 +249,12 @@ def test_what_cannot_be_added(ready: Grounds) -> None:
     tree = clone_of(ready)
     put(ready, tree)
     write_files(tree, {"x.log": b""})
-    for path, words in (("nowhere.py", "no such file"), ("x.log", "ignored"), (str(ready.root), "no such file")):
+    for path, words in (
+        ("nowhere.py", "no such file"),
+        ("x.log", "ignored"),
+        ("src", "is a folder"),
+        (str(ready.root), "no such file"),
+    ):
         with pytest.raises(BadInput, match=words):
             fold(ready, tree, add=[path])
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`headwater reduce`: the smallest part of a difference that flips a verdict."""
+"""A reduction: from two subjects that differ to the smallest part of the difference that flips a verdict."""
 
 from __future__ import annotations
 
