@@ -171,4 +171,4 @@ def test_a_dead_server_is_a_harness_error_and_says_so(lab: Lab) -> None:
     with lab.prober() as probe:
         seen = probe(f"{SERVER}os.kill(server, signal.SIGKILL); time.sleep(60)")
     assert (seen.verdict, seen.evidence.type) == (Verdict.HARNESS_ERROR, "ProcessDied")
-    assert "the fork server" in str(seen.evidence.message)
+    assert "the server of probes" in str(seen.evidence.message)
