@@ -86,7 +86,7 @@ class Executor(Protocol):
 
 
 def cells_of(columns: Sequence[Column], rows: Sequence[Row], devices: Sequence[str], series: str | None) -> list[Cell]:
-    """Every cell, in the order in which one worker runs them: an environment after the other, so that each is started
+    """Every cell, in the order in which one hand runs them: an environment after the other, so that each is started
     once, and in it a tree after the other, so that what was read and compiled for it serves."""
     groups = list(dict.fromkeys(column.group for column in columns))
     ordered = sorted(columns, key=lambda column: groups.index(column.group))
@@ -104,11 +104,11 @@ def cells_of(columns: Sequence[Column], rows: Sequence[Row], devices: Sequence[s
 
 @dataclass
 class Schedule:
-    """Who runs what next: whole batches, an environment by as few workers as can be, an accelerator by one at a time
-    where the workers are on `one_machine`.
+    """Who runs what next: whole batches, an environment by as few hands as can be, an accelerator by one at a time
+    where the hands are on `one_machine`.
 
-    A worker stays with its environment as long as there is something to do in it, then takes one that nobody is at,
-    and only then helps another worker, which starts that environment once more.
+    A hand stays with its environment as long as there is something to do in it, then takes one that nobody is at,
+    and only then helps another hand, which starts that environment once more.
     """
 
     cells: Sequence[Cell]
@@ -125,23 +125,24 @@ class Schedule:
         """Whether every batch was handed out."""
         return not self._waiting
 
-    def take(self, worker: int) -> list[Cell]:
-        """The next batch for a worker, which has done its last one; empty where it has to wait, or all are taken."""
-        self._busy.pop(worker, None)
+    def take(self, hand: int) -> list[Cell]:
+        """The next batch for a hand, by its number, which has done its last one; empty where it must wait, or all are
+        taken."""
+        self._busy.pop(hand, None)
         busy = set(self._busy.values())
         free = [batch for batch in self._waiting if with_index(batch[0].device) not in busy]
         if not free:
             return []
-        batch = self._choose(free, worker)
+        batch = self._choose(free, hand)
         self._waiting.remove(batch)
-        self._at[worker] = batch[0].group
+        self._at[hand] = batch[0].group
         if self.one_machine and has_accelerator(batch[0].device):
-            self._busy[worker] = with_index(batch[0].device)
+            self._busy[hand] = with_index(batch[0].device)
         return batch
 
-    def _choose(self, free: Sequence[list[Cell]], worker: int) -> list[Cell]:
-        mine = self._at.get(worker)
-        others = {group for other, group in self._at.items() if other != worker}
+    def _choose(self, free: Sequence[list[Cell]], hand: int) -> list[Cell]:
+        mine = self._at.get(hand)
+        others = {group for other, group in self._at.items() if other != hand}
         for wanted in (lambda group: group == mine, lambda group: group not in others):
             for batch in free:
                 if wanted(batch[0].group):

@@ -238,7 +238,7 @@ class Prober:
         """Probe once. Where the machine is at fault, and can be mended, it is, and the probe runs once more."""
         self.begins()
         what = f"probing {case.id} on {subject.revision}{' patched' if subject.series else ''} ({device})"
-        # Several workers may probe what is called the same; each probes one thing at a time.
+        # Several probers may probe what is called the same; each probes one thing at a time.
         key = f"{what}, {id(self)}"
         with ExitStack() as holds:
             plain = case.network or sys.platform != "linux"

@@ -57,7 +57,7 @@ def _line_of_ancestor(lines: Sequence[Line], verdict: Verdict) -> Line | None:
 
 
 def search(oracle: Oracle, revisions: Sequence[Revision], find: Find, level: Level) -> Found:
-    """Halve, or cut in as many parts as there are workers and one more, until the change is found and confirmed."""
+    """Halve, or cut in as many parts as there are hands and one more, until the change is found and confirmed."""
     machine = Bisection(len(revisions), find)
     course = Course(oracle, machine, revisions, lambda: machine.probes_left, machine.foresee)
     for position in range(len(revisions)):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""From a cell to its verdict: what a worker needs, on this machine or another, to run cells that are sent to it."""
+"""From a cell to its verdict: what a hand needs, on this machine or another, to run cells that are sent to it."""
 
 from __future__ import annotations
 

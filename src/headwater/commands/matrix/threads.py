@@ -13,7 +13,7 @@ from headwater.commands.matrix.runner import CellRunner
 from headwater.core.matrix import Cell, Schedule
 from headwater.core.results import ProbeResult
 
-# What a worker says: a cell's result; that it has ended, with the error that ended it, if any.
+# What a thread says: a cell's result; that it has ended, with the error that ended it, if any.
 _Said = tuple[Cell, ProbeResult] | BaseException | None
 
 
@@ -36,8 +36,8 @@ class Threads:
         """Run cells; `done` is called in this thread."""
         schedule = Schedule(cells, self._one_machine)
         with ThreadPoolExecutor(len(self._hands), "cells") as pool:
-            for worker, hand in enumerate(self._hands):
-                pool.submit(self._work, worker, hand, schedule)
+            for number, hand in enumerate(self._hands):
+                pool.submit(self._work, number, hand, schedule)
             try:
                 self._listen(len(self._hands), done)
             except BaseException:
@@ -47,12 +47,12 @@ class Threads:
                     self._tell(self._said.get(), done)
                 raise
 
-    def _listen(self, workers: int, done: Callable[[Cell, ProbeResult], None]) -> None:
-        while workers:
+    def _listen(self, running: int, done: Callable[[Cell, ProbeResult], None]) -> None:
+        while running:
             said = self._said.get()
             if isinstance(said, BaseException):
                 raise said
-            workers -= said is None
+            running -= said is None
             self._tell(said, done)
 
     def _tell(self, said: _Said, done: Callable[[Cell, ProbeResult], None]) -> None:
@@ -66,10 +66,10 @@ class Threads:
         for hand in self._hands:
             hand.abandon()
 
-    def _work(self, worker: int, hand: Hand, schedule: Schedule) -> None:
-        """One worker: batch after batch, until there are none."""
+    def _work(self, number: int, hand: Hand, schedule: Schedule) -> None:
+        """One thread: batch after batch, until there are none."""
         try:
-            while batch := self._next(worker, schedule):
+            while batch := self._next(number, schedule):
                 for cell in batch:
                     result = self._runner.run(cell, hand)
                     # What was ended has no verdict.
@@ -80,12 +80,12 @@ class Threads:
         except BaseException as error:  # noqa: BLE001 - it is raised again where it is heard
             self._said.put(error)
 
-    def _next(self, worker: int, schedule: Schedule) -> list[Cell]:
-        """The next batch; while what is left needs a device that another worker is at, it is waited for."""
+    def _next(self, number: int, schedule: Schedule) -> list[Cell]:
+        """The next batch; while what is left needs a device that another hand is at, it is waited for."""
         with self._turn:
-            batch = schedule.take(worker)
+            batch = schedule.take(number)
             self._turn.notify_all()
             while not batch and not schedule.is_empty and not self._stopped:
                 self._turn.wait()
-                batch = schedule.take(worker)
+                batch = schedule.take(number)
             return batch
