@@ -22,7 +22,7 @@ from headwater.core.applied import AppliedSeries, FileSides, Journal, Side, writ
 from headwater.core.errors import BadInput
 from headwater.effects.files import clear_away, write_atomically
 from headwater.effects.git import GitFailed
-from headwater.effects.tree_files import TreeFiles
+from headwater.effects.moved_files import MovedFiles
 from headwater.effects.work_tree import WorkTree, mode_of
 
 _NOTHING = "0" * 40
@@ -80,7 +80,7 @@ class Mover:
         """
         journal = Journal(secrets.token_hex(8), move.purpose, "begun", move.before, move.after, move.keeps_files)
         clear_away(self._tree.state / "incoming")
-        files = TreeFiles(self._tree, journal.token)
+        files = MovedFiles(self._tree, journal.token)
         try:
             self.note(journal)
             self.take_lock(journal)
@@ -162,7 +162,7 @@ class Mover:
         """Put the files back; the copies of those that somebody has edited meanwhile."""
         saved: list[str] = []
         if journal.phase != "begun" and not journal.keeps_files:
-            saved = TreeFiles(self._tree, journal.token).restore(journal.changes, journal.folders)
+            saved = MovedFiles(self._tree, journal.token).restore(journal.changes, journal.folders)
         self.end(journal)
         return saved
 
@@ -199,7 +199,7 @@ class Mover:
         self._tree.git("update-index", "-q", "--unmerged", "--ignore-missing", "--refresh", index=index)
         return index
 
-    def _planned(self, move: Move, journal: Journal, files: TreeFiles) -> Journal:
+    def _planned(self, move: Move, journal: Journal, files: MovedFiles) -> Journal:
         """The move with all that it will do, after a look at whether it may.
 
         Raises:

@@ -9,8 +9,8 @@ import time
 from headwater.core.applied import Journal, read_journal
 from headwater.core.errors import BadInput
 from headwater.effects.files import clear_away
+from headwater.effects.moved_files import MovedFiles
 from headwater.effects.moving import Mover
-from headwater.effects.tree_files import TreeFiles
 from headwater.effects.work_tree import WorkTree
 
 # How long a git that outlived the killed run may take to let go of HEAD, in seconds.
@@ -69,7 +69,7 @@ def _back(tree: WorkTree, mover: Mover, journal: Journal, what: str) -> str:
 
 
 def _all_new(tree: WorkTree, journal: Journal) -> bool:
-    files = TreeFiles(tree, journal.token)
+    files = MovedFiles(tree, journal.token)
     return journal.keeps_files or all(files.is_new(change) for change in journal.changes)
 
 

@@ -32,7 +32,7 @@ from grounds import (
 from headwater.core.applied import FileSides
 from headwater.core.errors import BadInput, HeadwaterError, PatchFailed
 from headwater.core.states import PatchState
-from headwater.effects.tree_files import TreeFiles
+from headwater.effects.moved_files import MovedFiles
 
 MAKE = pytest.mark.parametrize("make", [clone_of, checkout_of])
 Make = Callable[..., Path]
@@ -260,13 +260,13 @@ def test_an_edit_made_meanwhile_stays(ready: Grounds, monkeypatch: pytest.Monkey
     tree = clone_of(ready)
     before = snapshot(tree)
     edited = tree / "src/transformers/data.bin"
-    write = TreeFiles.write
+    write = MovedFiles.write
 
-    def write_late(files: TreeFiles, changes: Sequence[FileSides], removable: Collection[str] | None) -> None:
+    def write_late(files: MovedFiles, changes: Sequence[FileSides], removable: Collection[str] | None) -> None:
         edited.write_bytes(b"mine, at the last moment\n")
         write(files, changes, removable)
 
-    monkeypatch.setattr(TreeFiles, "write", write_late)
+    monkeypatch.setattr(MovedFiles, "write", write_late)
     with pytest.raises(BadInput, match=r"data\.bin was edited meanwhile"):
         put(ready, tree)
     assert edited.read_bytes() == b"mine, at the last moment\n"

@@ -17,7 +17,7 @@ from headwater.core.errors import BadInput
 from headwater.effects.work_tree import WorkTree, is_executable, mode_of
 
 
-class TreeFiles:
+class MovedFiles:
     """The files of one move, which `token` names."""
 
     def __init__(self, tree: WorkTree, token: str) -> None:
